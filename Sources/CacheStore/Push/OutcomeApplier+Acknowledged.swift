@@ -30,12 +30,12 @@ extension OutcomeApplier {
             .count(record, sealed: sealed, key: change.key, view: answer.view)
         var twin = try PulledTwin(of: change, sealed, table, context)
         let latest = try sealed.map { try twin?.updated($0) ?? $0 }
-        let whole = try latest.map { try twin?.completed($0, answer.view) ?? $0 }
+        let whole = try latest.flatMap { try twin?.completed($0, answer.view) }
         let known = try context.row(table).remote(of: change.key)
         var result = try Acknowledgement(table: table, context: context, change: change)
-            .result(whole, answer.view, known: known, appliedAt: answer.appliedAt)
+            .result(whole?.record ?? latest, answer.view, known: known, appliedAt: answer.appliedAt)
         if isDoubtful || !answer.isShown { result.settling.isConfirmed = false }
-        twin?.add(to: &result)
+        twin?.add(whole, to: &result)
         let version = result.isCurrent && latest == sealed ? answer.version : nil
         let key = try write(result, version, of: change, twin, table)
         result.settling.key = key

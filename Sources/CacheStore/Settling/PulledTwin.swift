@@ -11,8 +11,6 @@ struct PulledTwin {
     private let remote: JSONText
     private let key: String
     private var settling: Settling?
-    /// The same with the answer.
-    private var shown: ViewMerge.Result?
 
     /// Nil if the answer gives the record no other key, or one that is not known.
     init?(of change: OutboxTable.Entry, _ answer: JSONText?, _ table: EntityTable, _ context: WriteContext) throws {
@@ -41,12 +39,10 @@ struct PulledTwin {
 
     /// The answer with what only the pull has shown: the server's values of other fields, and what it has made of those that
     /// were sent. A list of changes may not show them again.
-    mutating func completed(_ answer: JSONText, _ view: RecordView) throws -> JSONText {
+    func completed(_ answer: JSONText, _ view: RecordView) throws -> ViewMerge.Result {
         let members = try ViewTable(entity: table.entity.name, db: context.db).members(of: key)
         let merge = ViewMerge(entity: table.entity, view: view, isSettling: true, isPartial: true)
-        let whole = merge.result(answer, over: remote, members)
-        shown = whole
-        return whole.record
+        return merge.result(answer, over: remote, members)
     }
 
     /// Gives its queued edits what they were made on where no list had shown that: what the creation had sent. `remote`: the
@@ -66,8 +62,8 @@ struct PulledTwin {
     }
 
     /// Adds what is known of the record to what follows from the creation: which view has which members, and its
-    /// acknowledged edits.
-    func add(to result: inout Acknowledgement.Result) {
+    /// acknowledged edits. `shown`: the completed answer.
+    func add(_ shown: ViewMerge.Result?, to result: inout Acknowledgement.Result) {
         if let shown {
             let merge = ViewMerge(entity: table.entity, view: .answer, isSettling: true)
             let names = merge.names(of: shown.record)
