@@ -10,18 +10,12 @@ import Upstream
 /// What becomes of a change whose answer has no record, or was not recognised.
 @Suite("An answer without a record")
 struct AnswerTests {
-    private static let lookUp = TestEngine.shop.replacing(
-        "call: POST /orders }", with: "call: POST /orders, look_up: { match: [notes] } }")
     private static let deleting = TestEngine.shop.replacing(
         #"update: { call: "PATCH /orders/{id}" }"#,
         with: #"update: { call: "PATCH /orders/{id}" }"# + "\n" + #"      delete: { call: "DELETE /orders/{id}" }"#)
 
     private func test(_ yaml: String = TestEngine.shop) async throws -> TestEngine {
-        let test = try TestEngine(schema: yaml)
-        try test.upstream.set("/orders", #"[{"id":"a","notes":"n","total":1}]"#)
-        _ = try await test.store.apply(
-            PulledPage(entity: "orders", records: #"[{"id":"a","notes":"n","total":1}]"#), at: test.clock.timestamp)
-        return test
+        try await .with(orders: #"[{"id":"a","notes":"n","total":1}]"#, yaml)
     }
 
     private func create(_ body: String, _ test: TestEngine) async throws -> String {
@@ -34,7 +28,7 @@ struct AnswerTests {
 
     @Test("a creation answered with a job becomes the record that the job has made")
     func job() async throws {
-        let test = try await test(Self.lookUp)
+        let test = try await test(TestEngine.shopWithLookUp)
         let key = try await create(#"{"notes":"new"}"#, test)
         try test.upstream.answerLater(#"{"id":"job-77","state":"queued"}"#, times: 1)
         try await test.send()
@@ -59,7 +53,7 @@ struct AnswerTests {
     @Test("#18 a creation accepted without its key is looked up and never sent again")
     func lookedUp() async throws {
         for isListed in [true, false] {
-            let test = try await test(Self.lookUp)
+            let test = try await test(TestEngine.shopWithLookUp)
             _ = try await create(#"{"notes":"new"}"#, test)
             test.upstream.answerEmpty(times: 9)
             test.upstream.failList("/orders", isListed ? nil : .unclear(status: 503, "down"))
@@ -76,7 +70,7 @@ struct AnswerTests {
 
     @Test("#18 a creation that was accepted and is never listed is left to a person, not sent again")
     func neverListed() async throws {
-        let test = try await test(Self.lookUp)
+        let test = try await test(TestEngine.shopWithLookUp)
         _ = try await create(#"{"notes":"new"}"#, test)
         test.upstream.answerEmpty(times: 9)
         test.upstream.failList("/orders", .unclear(status: 503, "down"))
@@ -94,7 +88,7 @@ struct AnswerTests {
 
     @Test("a creation that was accepted is not sent again after look-ups that failed")
     func failedLookUps() async throws {
-        let test = try await test(Self.lookUp)
+        let test = try await test(TestEngine.shopWithLookUp)
         _ = try await create(#"{"notes":"new"}"#, test)
         test.upstream.answerEmpty(times: 9)
         test.upstream.failList("/orders", .unclear(status: 503, "down"))
@@ -168,7 +162,7 @@ struct AnswerTests {
 
     @Test("an envelope with a key of another record does not take the new record's place")
     func envelope() async throws {
-        let test = try await test(Self.lookUp)
+        let test = try await test(TestEngine.shopWithLookUp)
         _ = try await create(#"{"notes":"new"}"#, test)
         try test.upstream.answer(#"{"jsonrpc":"2.0","id":"a","result":7}"#, times: 1)
         try await test.send()
@@ -180,7 +174,7 @@ struct AnswerTests {
 
     @Test("nor does one with the key of a record that the upstream no longer has")
     func envelopeOfGone() async throws {
-        let test = try await test(Self.lookUp)
+        let test = try await test(TestEngine.shopWithLookUp)
         _ = try await create(#"{"notes":"new"}"#, test)
         try test.upstream.set("/orders", "[]")
         try test.upstream.answer(#"{"id":"a","result":7}"#, times: 1)
@@ -192,7 +186,7 @@ struct AnswerTests {
     @Test("a creation answered with a record that was there before and has other values does not become that record")
     func oldRecord() async throws {
         for (isMade, lookUp) in [(true, true), (false, true), (true, false), (false, false)] {
-            let test = try await test(lookUp ? Self.lookUp : TestEngine.shop)
+            let test = try await test(lookUp ? TestEngine.shopWithLookUp : TestEngine.shop)
             let key = try await create(#"{"notes":"new"}"#, test)
             try test.upstream.answer(#"{"id":"a","notes":"n","total":1}"#, times: 9, applying: isMade)
             for number in 0...6 { try await test.send(after: .seconds(600 * number)) }

@@ -9,8 +9,6 @@ import Upstream
 
 @Suite("A creation that is answered with the record of another one under way")
 struct ExchangedAnswerTests {
-    private static let lookUp = TestEngine.shop.replacing(
-        "call: POST /orders }", with: "call: POST /orders, look_up: { match: [notes] } }")
     private static let withoutKeys = TestEngine.shop.replacing("  idempotency_header: Idempotency-Key\n", with: "")
 
     /// Sends a creation of Ada while another one is being sent, is answered with Bob, and returns its local key.
@@ -31,7 +29,7 @@ struct ExchangedAnswerTests {
 
     @Test("is looked up")
     func lookedUp() async throws {
-        let test = try TestEngine(schema: Self.lookUp)
+        let test = try TestEngine(schema: TestEngine.shopWithLookUp)
         let key = try await create(besides: "Bob", test)
         #expect(test.upstream.pushes.count == 1)
         #expect(try test.record(key)?["id"] == "server-1")
@@ -59,7 +57,7 @@ struct ExchangedAnswerTests {
 
     @Test("is believed if the record has not what the other one sent")
     func believed() async throws {
-        let test = try TestEngine(schema: Self.lookUp)
+        let test = try TestEngine(schema: TestEngine.shopWithLookUp)
         let key = try await create(besides: "Eve", test)
         #expect(try test.record(key)?["id"] == "other")
     }

@@ -9,8 +9,6 @@ import Upstream
 
 @Suite("A creation that is answered 409 after an answer was lost")
 struct RepeatedCreationTests {
-    private static let lookUp = TestEngine.shop.replacing(
-        "call: POST /orders }", with: "call: POST /orders, look_up: { match: [notes] } }")
     private let lost = UpstreamError.unclear(status: nil, "no answer")
     private let conflict = UpstreamError.changed(status: 409, "a request with this key is in progress")
 
@@ -33,7 +31,7 @@ struct RepeatedCreationTests {
     @Test(
         "is repeated under its key until the first attempt has ended, and counts no attempt", arguments: [true, false])
     func inProgress(_ hasLookUp: Bool) async throws {
-        let (test, key) = try await test(hasLookUp ? Self.lookUp : TestEngine.shop)
+        let (test, key) = try await test(hasLookUp ? TestEngine.shopWithLookUp : TestEngine.shop)
         test.upstream.fail(lost)
         test.upstream.fail(conflict, times: 3)
         try await send(test, times: 4)
@@ -66,7 +64,7 @@ struct RepeatedCreationTests {
 
     @Test("is refused once a look-up says that there is no record, and can be corrected")
     func absent() async throws {
-        let (test, key) = try await test(Self.lookUp)
+        let (test, key) = try await test(TestEngine.shopWithLookUp)
         test.upstream.fail(lost)
         test.upstream.fail(conflict, times: 99)
         try await send(test, times: 20)

@@ -9,20 +9,12 @@ import Upstream
 
 @Suite("A change that is refused after an answer was lost")
 struct RefusedRepeatTests {
-    private static let lookUp = TestEngine.shop.replacing(
-        "call: POST /orders }", with: "call: POST /orders, look_up: { match: [notes] } }")
     private static let deletion = TestEngine.shop.replacing(
         "create: { call: POST /orders }", with: #"delete: { call: "DELETE /orders/{id}" }"#)
     private static let two = #"[{"id":"a","notes":"n"},{"id":"b","notes":"n"}]"#
     private let lost = UpstreamError.unclear(status: nil, "no answer")
 
-    private func test(_ yaml: String) async throws -> TestEngine {
-        let test = try TestEngine(schema: yaml)
-        try test.upstream.set("/orders", Self.two)
-        _ = try await test.store.apply(
-            PulledPage(entity: "orders", records: Self.two), at: test.clock.timestamp)
-        return test
-    }
+    private func test(_ yaml: String) async throws -> TestEngine { try await .with(orders: Self.two, yaml) }
 
     private func send(_ test: TestEngine, times: Int) async throws {
         for _ in 1...times {
@@ -47,7 +39,7 @@ struct RefusedRepeatTests {
 
     @Test("a creation that a list shows too late is found, and not taken for a refused one")
     func lateList() async throws {
-        let test = try await creation(Self.lookUp)
+        let test = try await creation(TestEngine.shopWithLookUp)
         let late = JSONText.array(test.upstream.records("/orders")).text
         try test.upstream.set("/orders", Self.two)
         try await send(test, times: 2)
@@ -60,7 +52,7 @@ struct RefusedRepeatTests {
 
     @Test("a creation that no look-up finds is refused when the time to settle is over")
     func absent() async throws {
-        let test = try await creation(Self.lookUp, arrives: false)
+        let test = try await creation(TestEngine.shopWithLookUp, arrives: false)
         try await send(test, times: 20)
         #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 1))
         #expect(try error(test) == "refused")
