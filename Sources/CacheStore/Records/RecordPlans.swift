@@ -13,8 +13,7 @@ struct RecordPlans: Sendable {
     let canPostponeFigures: Bool
     private let plans: [String: RecordPlan]
 
-    /// `added`: where to note what records have of the members that answers add. `marks`: where to note which entities' records
-    /// have what few have.
+    /// `added`: where to note what records have of the members that answers add. `marks`: those of each entity.
     init(
         _ schema: EntitySchema, hooks: [HookRule] = [], _ numbers: inout StatementNumbers,
         noting added: AddedMembers = AddedMembers(), marks: [String: RecordMarks] = [:]

@@ -16,7 +16,7 @@ final class RecordTransaction {
     var bytesRead = 0
     /// While an entity is read for the first time, hooks get no events.
     var isLoading = false
-    /// The entities that are noted as sending a field that is computed here.
+    /// The names of the marks that are stored.
     private var marked: Set<String> = []
     /// What values mean to the server, by entity, as far as it was asked for.
     var meanings: [String: Meaning] = [:]
@@ -46,7 +46,7 @@ final class RecordTransaction {
         numbers = nil
     }
 
-    /// Call this for each write of records with this mark, once their values are known.
+    /// Call this for each write of the mark's entity, once the record's values are known.
     func store(_ mark: RecordMark?) throws {
         guard let mark, mark.isRaised, marked.insert(mark.name).inserted else { return }
         try mark.store(db)

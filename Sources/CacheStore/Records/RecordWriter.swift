@@ -221,11 +221,11 @@ struct RecordWriter {
 
     /// What must be done before a row is written with these values of the watched fields.
     private func prepare(for values: [JSONText?], of image: RecordImage) throws {
-        let longest = SecondaryIndexes.longest
-        if image.size > longest, plan.columnFields.contains(where: { values[$0.place]?.bytes.count ?? 0 > longest }) {
+        let (longest, size) = (SecondaryIndexes.longest, image.size)
+        if size > longest, plan.columnFields.contains(where: { values[$0.place]?.bytes.count ?? 0 > longest }) {
             try SecondaryIndexes(table: table, db: db).buildAll()
         }
-        if image.size > RecordMark.largeSize { plan.marks.large.raise() }
+        if size > RecordMark.largeSize { plan.marks.large.raise() }
         try transaction.store(plan.marks.given)
         try transaction.store(plan.marks.large)
     }

@@ -3,7 +3,7 @@ internal import GRDB
 internal import SQLiteStore
 internal import Synchronization
 
-/// Whether one entity has had a record with something that few have, so that readers need not reckon with it before.
+/// Whether any record of one entity has had something that few records have. As long as none has, no reader looks for it.
 ///
 /// The mark is raised when such a version of a record is written, before its commit: a reader that sees the record sees the
 /// mark. It is never lowered, though the write may be undone; a raised mark costs only time. The database keeps it, in the

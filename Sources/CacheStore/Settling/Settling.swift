@@ -33,7 +33,8 @@ struct Settling: Equatable {
             ours = value
         }
 
-        /// Keeps these as the earlier values; of long ones only the latest, until there is enough to compare with each view.
+        /// Keeps these as the earlier values: all short ones, and the latest long ones, each once, since every view is compared
+        /// with all of them.
         mutating func keep(_ values: some BidirectionalCollection<JSONText>) {
             var bytes = 0
             var latest: [JSONText] = []
@@ -49,9 +50,9 @@ struct Settling: Equatable {
         }
 
         private static let mostEarlier = 20
-        /// Bytes of a value of which all are kept.
+        /// The most bytes of a short value.
         private static let short = 1 << 10
-        /// The last long one may exceed it.
+        /// Once the long values have so many bytes, no older one is kept.
         private static let mostBytes = 256 << 10
     }
 

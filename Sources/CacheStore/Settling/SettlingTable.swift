@@ -9,7 +9,7 @@ struct SettlingTable {
 
     private static let columns = "record_key, kind, at, position, changed_at, exact, confirmed, fields"
 
-    /// The rows of the entity; nil if they are more than that, or too long to be held at once.
+    /// The rows of the entity; nil if there are more than `count`, or if they are too long to be held at once.
     func all(atMost count: Int) throws -> [Settling]? {
         let found = try Row.fetchCursor(
             db.cachedStatement(sql: "SELECT \(Self.columns) FROM sync_settling WHERE entity = ?"), arguments: [entity])
@@ -124,7 +124,7 @@ struct SettlingRows {
     private let now: Timestamp
     private let settle: Duration
     private var rows: [String: Settling]
-    /// They are too many to be held at once; each is then looked up.
+    /// They are too many or too long to be held at once, so each is looked up.
     private let hasMore: Bool
 
     private static let most = 500
