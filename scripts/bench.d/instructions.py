@@ -1,4 +1,4 @@
-"""How many instructions one get, list, search, write and page take, counted by valgrind: the same on every machine.
+"""How many instructions one get, list, search, write and page take, counted by valgrind: nearly the same on every machine.
 
 instructions.json stores the counts to compare with; `--keep-counts` replaces them.
 """
@@ -24,7 +24,9 @@ Counted with valgrind's callgrind for the whole daemon, after a warm-up, and com
 
 *One of 500 written together* is a caller who changes a field of each of 500 orders over 64 connections: writes that
 arrive together share a transaction. *One of 500 in one batch* is the same change as an operation of one request
-(`POST /v1/_batch`). The searches look for a surname that many orders have, in caches of three sizes.
+(`POST /v1/_batch`). The searches look for a surname that many orders have, in caches of three sizes. valgrind makes the daemon
+some fifty times slower. On a slow machine a search may then need more than the 10 ms after which it begins again on another
+thread, and count twice.
 """
 
 KEPT = Path(__file__).with_name("instructions.json")
