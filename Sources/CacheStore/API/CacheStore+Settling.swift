@@ -77,6 +77,17 @@ extension CacheStore {
         try await change(at: now) { context in try SettlingTable(entity: entity, db: context.db).remove(key) }
     }
 
+    /// Ends settling, and has the next pull of the entity's list read all of it.
+    package func leaveToFullPull(_ entity: String, key: String, at now: Timestamp) async throws {
+        try await change(at: now) { context in
+            try SettlingTable(entity: entity, db: context.db).remove(key)
+            let row = CursorRow(entity: entity, db: context.db)
+            var cursor = try row.load()
+            cursor.lastFullAt = nil
+            try row.save(cursor)
+        }
+    }
+
     /// Notes that a record which was deleted here is not there, whatever a list shows: the time to settle starts again.
     package func stillDeleted(_ entity: String, key: String, at now: Timestamp) async throws {
         try await change(at: now) { context in

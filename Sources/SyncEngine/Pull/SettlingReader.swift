@@ -12,7 +12,8 @@ struct SettlingReader {
     private var store: CacheStore { environment.store }
 
     private static let most = 100
-    /// A record that cannot be read for so long stays as it is until the next full pull.
+    /// A record that cannot be read for so long stays as it is until the next full pull. Also the time after a full pull
+    /// before another one is done in place of such readings.
     private static let patience = Duration.seconds(3600)
 
     /// Throws what concerns the whole upstream.
@@ -22,6 +23,10 @@ struct SettlingReader {
                 try await read(record)
             } catch let error as UpstreamError {
                 if error.concernsWholeUpstream { throw error }
+                if error.isUnknownMethod, !record.isDeleted {
+                    try await leaveToList(record)
+                    continue
+                }
                 try await endSettlingAfterPatience(record)
             }
         }
@@ -31,7 +36,7 @@ struct SettlingReader {
         guard let entity = environment.schema[record.entity] else { return try await endSettling(record) }
         let known = try store.known(of: record)
         guard entity.pull != nil else { return try await readAmongSiblings(record, known, entity) }
-        guard entity.recordPath(of: known) != nil else { return try await endSettling(record) }
+        guard entity.recordPath(of: known) != nil else { return try await leaveToList(record) }
         let position = try store.position()
         let judge = AbsenceJudge(store: store, upstream: upstream, schema: environment.schema, now: environment.now)
         guard let found = try await judge.read(known, of: entity) else {
@@ -86,6 +91,17 @@ struct SettlingReader {
             guard let key = detail.by.flatMap({ entity.value(of: $0, in: child) }), key.kind != .null else { continue }
             try await store.forgetFetched([key.plain], of: parent.name, at: environment.now())
         }
+    }
+
+    /// A record that only its list shows. A list of what changed may have shown it for the last time, so the whole list
+    /// is read again, unless every pull does that.
+    private func leaveToList(_ record: CacheStore.UnconfirmedRecord) async throws {
+        guard let plan = environment.schema[record.entity]?.pull, plan.mode != .full,
+            let last = try store.cursor(of: record.entity).lastFullAt,
+            last < record.at + environment.schema.upstream.settle
+        else { return try await endSettling(record) }
+        guard environment.now().since(last) >= Self.patience else { return }
+        try await store.leaveToFullPull(record.entity, key: record.key, at: environment.now())
     }
 
     private func endSettlingAfterPatience(_ record: CacheStore.UnconfirmedRecord) async throws {

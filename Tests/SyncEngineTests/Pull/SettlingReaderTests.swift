@@ -39,6 +39,28 @@ struct SettlingReaderTests {
         }
     }
 
+    @Test("a change that only a whole list can show is shown by one, an hour after the last")
+    func onlyInList() async throws {
+        let test = try TestEngine()
+        try test.upstream.set("/orders", list("n"))
+        test.upstream.failRecords(.refused(status: 405, "no single records"))
+        try await test.running {
+            try await test.engine.sync(SyncRequest())
+            try await test.change("a", #"{"notes":"mine"}"#)
+            test.upstream.answerEmpty(times: 1)
+            try await test.engine.sync(SyncRequest())
+            try await test.until { try test.store.pendingCount().pending == 0 }
+            try test.upstream.set("/orders", list("theirs"))
+            test.clock.advance(by: .seconds(61))
+            for _ in 1...2 { try await test.engine.sync(SyncRequest()) }
+            #expect(try test.record("a")?["notes"] == "mine", "the last whole list was read a minute ago")
+            test.clock.advance(by: .seconds(3600))
+            for _ in 1...2 { try await test.engine.sync(SyncRequest()) }
+            #expect(try test.record("a")?["notes"] == "theirs")
+            #expect(try await test.store.unconfirmed(limit: 9, at: test.clock.timestamp).isEmpty)
+        }
+    }
+
     @Test("a deleted record that a list still shows returns only if it is served by its key", arguments: [true, false])
     func deletedAndListed(isServed: Bool) async throws {
         let update = #"update: { call: "PATCH /orders/{id}" }"#
