@@ -182,7 +182,7 @@ struct Merge {
     /// the new one lacks says nothing.
     ///
     /// Fields that only the server sets, such as totals and versions, move with such a change: in a version that shows one
-    /// they are no work of others. `isAnswer`: the new version is the answer to it.
+    /// they are no work of others. `isAnswer`: the new version is the answer to it, which was received just now.
     func isOwnChange(
         _ before: JSONText, _ now: JSONText, isAnswer: Bool = false,
         _ isOwn: (_ field: String, _ value: JSONText) -> Bool
@@ -198,7 +198,7 @@ struct Merge {
             if comparison.isSame(old, new, of: field.name) { continue }
             if isOwn(field.name, new) {
                 hasOwn = true
-            } else if isSetByServer(field.name) {
+            } else if isSetByServer(field.name) || isAnswer && isTime(new, ofAnswerFor: field) {
                 moved = true
             } else {
                 return false
@@ -206,6 +206,15 @@ struct Merge {
         }
         return hasOwn || !moved
     }
+
+    /// Whether the field has just become the time of this answer, as a change time does that the schema does not name.
+    private func isTime(_ value: JSONText, ofAnswerFor field: Field) -> Bool {
+        guard field.kind == .time, let time = entity.instant(value) else { return false }
+        return (Self.mostSkew * -1...Self.mostSkew).contains(time.since(context.now))
+    }
+
+    /// Of the clocks, and of what an answer took.
+    private static let mostSkew = Duration.seconds(300)
 
     private func isSetByServer(_ field: String) -> Bool {
         if case .field(let version)? = context.schema.upstream.version, version.place == field { return true }

@@ -62,6 +62,30 @@ struct DeletionBehindEditTests {
         #expect(try cache.store.readyChanges(limit: 9, at: now).map(\.operation) == [.delete])
     }
 
+    @Test(
+        "a time of the answer that the schema does not name as change time is no edit of another person, but another time is",
+        arguments: [(10, 0), (86_400, 1)])
+    func changeTimeIsNotNamed(seconds: Int, found: Int) async throws {
+        let cache = try TestCache(
+            schema: """
+                schema: shop
+                upstream: { base_url: http://localhost }
+                entities:
+                  orders:
+                    fields: { id: { type: string }, notes: { type: string }, updated_at: { type: time } }
+                    pull: { path: /orders }
+                    push: { update: { call: "PATCH /orders/{id}" }, delete: { call: "DELETE /orders/{id}" } }
+                """)
+        _ = try await cache.pull("orders", "[\(record(#""notes":"n""#, after: -60))]")
+        try await cache.store.update("orders", key: "a", body: JSONText(parsing: #"{"notes":"mine"}"#), at: now)
+        let edit = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
+        #expect(try await cache.store.begin(edit, at: now))
+        try await cache.store.delete("orders", key: "a", at: now)
+        let answer = record(#""notes":"mine""#, after: seconds)
+        try await cache.store.finish(edit.id, .acknowledged(record: JSONText(parsing: answer)), at: now)
+        #expect(try conflicts(cache) == found)
+    }
+
     @Test("a list that shows the edit before its answer, with what the server set with it, is no conflict either")
     func shown() async throws {
         let (cache, _) = try await deleted()
