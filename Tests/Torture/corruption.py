@@ -190,7 +190,7 @@ def check_recovery(daemon, scene, queue, expected):
     time."""
     daemon.start()
     # A backup exists only after its integrity_check, so from then on the database in use is intact.
-    daemon.await_true(lambda: [copy for copy in daemon.state.glob("backups/*/*-daily.db") if "2020" not in copy.name], 20,
+    daemon.await_true(lambda: [copy for copy in daemon.state.glob("backups/*/*-daily.db") if "2020" not in copy.name], 60,
                       "no backup was made")
     client = daemon.client()
     daemon.await_true(lambda: client.get("/v1/pending/count").json["pending"] == 0, 30, "the queue did not empty")
