@@ -121,4 +121,20 @@ struct DraftCallTests {
             ], [line])
         #expect(draft.schema["lines"]?[field: "order_id"]?.kind == .reference(to: "orders"))
     }
+
+    @Test("Of several references to the record above, the one in the path is that to the parent")
+    func parent() throws {
+        let shop = "Shop: { type: object, properties: { shop_id: { type: string }, external_id: { type: string } } }"
+        let till =
+            "Till: { type: object, properties: { code: { type: string }, own_shop_id: { type: string }, external_shop_id: { type: string } } }"
+        let tills = try draft(
+            [
+                "/shops: { \(Document.list("Shop")) }",
+                "/shops/{external_shop_id}: { \(Document.single("Shop")) }",
+                "/shops/{external_shop_id}/tills: { \(Document.list("Till")) }",
+                "/shops/{external_shop_id}/tills/{code}: { \(Document.single("Till")), \(Document.deletion) }",
+            ], [shop, till]
+        ).schema["tills"]
+        #expect(tills?.push.delete.first?.call == "DELETE /shops/{external_shop_id}/tills/{code}")
+    }
 }

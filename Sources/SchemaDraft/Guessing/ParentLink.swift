@@ -38,10 +38,13 @@ struct ParentLink {
     }
 
     private func reference(_ entity: inout DraftEntity, _ fields: inout FieldGuess, _ parameter: String) -> String? {
+        let key = entity.key.value
         let isParent = { (field: DraftField) -> Bool in
-            if case .reference(to: parent.name, _) = field.kind { field.name != entity.key.value } else { false }
+            if case .reference(to: parent.name, _) = field.kind { field.name != key } else { false }
         }
-        if let index = entity.fields.firstIndex(where: isParent) {
+        // Of several, the one that is called as in the path has the value that the path takes.
+        let named = entity.fields.firstIndex { isParent($0) && Words.folded($0.wireName) == Words.folded(parameter) }
+        if let index = named ?? entity.fields.firstIndex(where: isParent) {
             entity.fields[index].isIndexed = true
             entity.fields[index].isRequired = true
             return entity.fields[index].name
