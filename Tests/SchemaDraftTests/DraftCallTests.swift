@@ -137,4 +137,14 @@ struct DraftCallTests {
         ).schema["tills"]
         #expect(tills?.push.delete.first?.call == "DELETE /shops/{external_shop_id}/tills/{code}")
     }
+
+    @Test("A setting has one name, also where the path of a record has another for it than its list")
+    func settings() throws {
+        let orders = try draft([
+            "/shops/{shop}/orders: { \(Document.list("Order")) }",
+            "/shops/{shopID}/orders/{id}: { \(Document.single("Order")), \(Document.deletion) }",
+        ])
+        #expect(orders.yaml.contains("DELETE /shops/{$setting.shop}/orders/{id}"), "\(orders.yaml)")
+        #expect(!orders.yaml.contains("shop_id"))
+    }
 }

@@ -21,7 +21,9 @@ struct PathFiller {
         return path.filled { parameter in
             defer { position += 1 }
             if position < leading {
-                return self.above[list.parameters[position]] ?? DraftSetting.text(Self.setting(parameter))
+                // The path of a record may have another name for it than that of the list.
+                let name = list.parameters[position]
+                return self.above[name] ?? DraftSetting.text(Self.setting(name))
             }
             return "{\(field(for: parameter, list: list) ?? key)}"
         }
