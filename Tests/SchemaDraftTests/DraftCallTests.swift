@@ -122,6 +122,20 @@ struct DraftCallTests {
         #expect(draft.schema["lines"]?[field: "order_id"]?.kind == .reference(to: "orders"))
     }
 
+    @Test("The end of a path that says in which format a list comes is no record")
+    func export() throws {
+        let trip = "Trip: { type: object, properties: { id: { type: integer }, type: { type: string } } }"
+        let format =
+            "parameters: [{ name: type, in: path, required: true, schema: { type: string, enum: [xlsx, mail] } }],"
+        let trips = try draft(
+            [
+                "/trips: { \(Document.list("Trip")) }",
+                "/trips/{type}: { get: { \(format) responses: { \"200\": { description: a file } } } }",
+            ], [trip]
+        ).schema["trips"]
+        #expect(trips?.key == "id")
+    }
+
     @Test("Of several references to the record above, the one in the path is that to the parent")
     func parent() throws {
         let shop = "Shop: { type: object, properties: { shop_id: { type: string }, external_id: { type: string } } }"

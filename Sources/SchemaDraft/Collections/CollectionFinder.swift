@@ -118,7 +118,8 @@ struct CollectionFinder {
         let single = PathPattern.form((base.dropLast() + [Words.singular(base[base.count - 1])])[...]) + "/{}"
         let byName = item.properties.contains { Words.folded($0.name) == "id" } ? [] : [form + "/name/{}"]
         for form in forms + byName + [single] {
-            let paths = Dictionary(grouping: (calls[form] ?? []).filter { $0.path != list }, by: \.path)
+            let others = (calls[form] ?? []).filter { $0.path != list && !Self.isExport($0) }
+            let paths = Dictionary(grouping: others, by: \.path)
             // An id before other names; a GET there is a single read; the most calls.
             let best = paths.filter { Self.isRecord($0.value) }.max { Self.worth($0) < Self.worth($1) }
             if let best { return best.key }
@@ -150,6 +151,16 @@ struct CollectionFinder {
         let names = Set(item.properties.map(\.name))
         let shared = names.intersection(answer.properties.map(\.name)).count
         return shared > 1 && shared * 10 >= 8 * min(names.count, answer.properties.count)
+    }
+
+    private static let formats: Set = ["csv", "xls", "xlsx", "ods", "pdf", "xml", "json", "html", "txt", "zip", "mail"]
+
+    /// Whether the end of a path says in which format the list comes: `/events/{type}`, which is `xlsx` or `mail`.
+    private static func isExport(_ call: APIOperation) -> Bool {
+        guard let name = call.path.parameters.last, let said = PathParameter.said(name, in: call.parameters) else {
+            return false
+        }
+        return said.shape.enumValues.contains { formats.contains($0.value.lowercased()) }
     }
 
     /// Whether calls are for one record, not only for a list of some.
