@@ -81,4 +81,13 @@ struct DraftPagingTests {
         #expect(draft.schema["things"]?.pull?.list.size == "limit")
         #expect(draft.schema["things"]?.pull?.query.isEmpty == true, "\(draft.yaml)")
     }
+
+    @Test(
+        "The number of records in a page is not that of all records",
+        arguments: [("Number of items in this result set", true), ("Number of things", false)])
+    func count(_ description: String, _ isOfPage: Bool) throws {
+        let draft = try list(
+            [], "count: { type: integer, description: \"\(description)\" }, next: { type: string, format: uri }")
+        #expect((draft.schema["things"]?.pull?.list.total == nil) == isOfPage, "\(draft.yaml)")
+    }
 }

@@ -66,7 +66,7 @@ struct PagingGuess {
     /// The places that say where the list ends, whatever its style.
     private static func end(of list: APIOperation, _ places: Places) -> DraftPaging {
         var found = DraftPaging()
-        found.total = places.first(totals, [.integer, .number])
+        found.total = places.total(totals)
         if found.total == nil {
             found.totalHeader = list.answerHeaders.first { totalHeaders.contains(Words.folded($0)) }
         }

@@ -27,12 +27,27 @@ struct Places {
 
     /// The first member with one of these names and kinds, in the order of the names.
     func first(_ names: [String], _ kinds: [DataShape.Kind]) -> String? {
+        first(names, kinds) { _ in true }
+    }
+
+    /// The number of all records; not one that is described as that of a page.
+    func total(_ names: [String]) -> String? {
+        first(names, [.integer, .number]) { !Self.isOfPage($0.description ?? "") }
+    }
+
+    private func first(_ names: [String], _ kinds: [DataShape.Kind], where fits: (DataShape) -> Bool) -> String? {
         for name in names {
             for value in values where Words.folded(value.names.last ?? "") == name && kinds.contains(value.shape.kind) {
-                if let place = PlaceText.joined(value.names) { return place }
+                if fits(value.shape), let place = PlaceText.joined(value.names) { return place }
             }
         }
         return nil
+    }
+
+    /// `The number of items in this result set`, `on the current page`.
+    private static func isOfPage(_ description: String) -> Bool {
+        description.lowercased().contains(
+            /(in|on) (this|the current|the returned) (page|response|result set|set|batch)/)
     }
 
     private static let cursorNames = [
