@@ -228,4 +228,15 @@ struct DraftUpstreamTests {
         #expect(things?.push.create.first?.call == "POST /things?api-version=1.0")
         #expect(things?.push.delete.first?.call == "DELETE /things/{id}?api-version=1.0")
     }
+
+    @Test(
+        "A status is the upstream's only near the top of the paths",
+        arguments: [("/api/v1/status", true), ("/status", true), ("/imports/status", false)])
+    func status(_ path: String, _ isProbe: Bool) throws {
+        let thing = "Thing: { type: object, properties: { id: { type: integer } } }"
+        let status = "\(path): { get: { responses: { \"200\": { description: ok } } } }"
+        let draft = try SchemaDraft.of(
+            SmallDocument(schemas: [thing], paths: ["/things: { \(SmallDocument.list("Thing")) }", status]).text)
+        #expect(draft.yaml.contains("probe: \(path)") == isProbe, "\(draft.yaml)")
+    }
 }

@@ -118,12 +118,20 @@ struct UpstreamGuess {
 
     private func probe() -> Guess<String>? {
         let lists = Set(collections.map(\.path.text))
-        let names: Set = ["health", "healthz", "ping", "status", "version", "readyz", "heartbeat"]
-        let found = document.operations.first { operation in
+        let calls = document.operations.filter { operation in
             operation.method == "GET" && operation.path.parameters.isEmpty && !lists.contains(operation.path.text)
-                && names.contains(operation.path.lastSegment.lowercased())
         }
+        let names: Set = ["health", "healthz", "ping", "readyz", "heartbeat"]
+        let found =
+            calls.first { names.contains($0.path.lastSegment.lowercased()) } ?? calls.first(where: Self.saysStatus)
         return found.map { Guess($0.path.text, "by its name") }
+    }
+
+    /// Whether it has the status or the version of the whole: `/api/v1/status`, not `/imports/status`.
+    private static func saysStatus(_ operation: APIOperation) -> Bool {
+        let words = operation.path.segments.map { $0.lowercased() }
+        return ["status", "version"].contains(words.last ?? "")
+            && words.dropLast().allSatisfy { ["api", "rest"].contains($0) || EntityNames.isVersion($0) }
     }
 
     // MARK: Errors
