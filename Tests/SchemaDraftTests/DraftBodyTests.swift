@@ -134,4 +134,12 @@ struct DraftBodyTests {
         }
         #expect(fields == ["friendly_name"])
     }
+
+    @Test("An idempotency key that a body may have is sent, too")
+    func optionalKey() throws {
+        let draft = try draft("properties: { idempotency_key: { type: string }, \(Self.title) }")
+        let create = try #require(draft.schema["things"]?.push.create.first)
+        #expect(create.sendable == ["title"])
+        #expect(create.envelope?.namesKey == true, "\(draft.yaml)")
+    }
 }

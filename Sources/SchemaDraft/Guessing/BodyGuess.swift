@@ -218,10 +218,13 @@ struct BodyGuess {
     }
 
     private func beside(_ shape: DataShape) -> [DraftRoute.Constant] {
-        shape.properties.filter { shape.required.contains($0.name) }.compactMap { property in
-            let shape = shapes.shape(of: property)
-            guard !shape.isReadOnly else { return nil }
-            return Self.constant(property.name, shape).map { DraftRoute.Constant(name: property.name, value: $0) }
+        shape.properties.compactMap { property in
+            let inner = shapes.shape(of: property)
+            // An upstream that takes an idempotency key recognises a repeat by it, though it does not ask for one.
+            guard !inner.isReadOnly, let value = Self.constant(property.name, inner),
+                value == Self.key || shape.required.contains(property.name)
+            else { return nil }
+            return DraftRoute.Constant(name: property.name, value: value)
         }
     }
 
