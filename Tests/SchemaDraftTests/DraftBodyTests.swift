@@ -142,4 +142,18 @@ struct DraftBodyTests {
         #expect(create.sendable == ["title"])
         #expect(create.envelope?.namesKey == true, "\(draft.yaml)")
     }
+
+    @Test("A flat body of records with attributes has these, and not the type of the resource")
+    func attributes() throws {
+        let draft = try draft(
+            "required: [type], properties: { type: { type: string }, name: { type: string } }",
+            more:
+                ", type: { type: string }, attributes: { type: object, properties: { type: { type: string }, name: { type: string } } }"
+        )
+        let things = try #require(draft.schema["things"])
+        #expect(things.push.create.first?.sendable == ["type_field", "name"], "\(draft.yaml)")
+        #expect(draft.yaml.contains("type: type_field"))
+        #expect(things[field: "type"]?.required == false)
+        #expect(things[field: "type_field"]?.required == true)
+    }
 }

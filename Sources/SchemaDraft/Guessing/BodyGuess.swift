@@ -113,7 +113,10 @@ struct BodyGuess {
             let fitting = fields.filter {
                 isThere($0, at: place) && fits($0, wanted) && (isNeeded || !ServerTime.isMade($0))
             }
-            if let field = fitting.first(where: { $0.wireName == property.name }) { return field }
+            let same = fitting.filter { $0.wireName == property.name }
+            // Beside a resource's attributes, its own type is another one.
+            let inner = shape["attributes"] == nil ? same.first { $0.from?.hasPrefix("attributes.") == true } : nil
+            if let field = inner ?? same.first { return field }
             if place == nil, let field = reference(property.name, wanted) { return field }
             // `FriendlyName` is sent where `friendly_name` is read.
             let folded = Words.folded(property.name)
