@@ -104,8 +104,13 @@ struct BodyGuess {
 
     // MARK: Members
 
-    /// The fields that a body has under the names of the upstream.
+    /// The fields that a body has under the names of the upstream, each once.
     private func sent(_ shape: DataShape, at place: String? = nil) -> [DraftField] {
+        var names: Set<String> = []
+        return all(shape, at: place).filter { names.insert($0.name).inserted }
+    }
+
+    private func all(_ shape: DataShape, at place: String?) -> [DraftField] {
         shape.properties.compactMap { property in
             let wanted = shapes.shape(of: property)
             if wanted.isReadOnly || Self.constant(property.name, wanted) == Self.key { return nil }
@@ -117,7 +122,9 @@ struct BodyGuess {
             // Beside a resource's attributes, its own type is another one.
             let inner = shape["attributes"] == nil ? same.first { $0.from?.hasPrefix("attributes.") == true } : nil
             if let field = inner ?? same.first { return field }
-            if place == nil, let field = reference(property.name, wanted) { return field }
+            if place == nil, let field = ShownKey(shapes: shapes).field(property.name, wanted, among: fields) {
+                return field
+            }
             // `FriendlyName` is sent where `friendly_name` is read.
             let folded = Words.folded(property.name)
             guard var field = fitting.first(where: { Words.folded($0.wireName) == folded }),
@@ -133,17 +140,6 @@ struct BodyGuess {
         let inner = ["\(place ?? "attributes").\(field.wireName)", "\(place ?? "attributes").\"\(field.wireName)\""]
         if let from = field.from, inner.contains(from) { return true }
         return place == nil && (field.from == nil || !(field.from ?? "").contains("."))
-    }
-
-    /// `milestone: 5`, where the record has the milestone itself.
-    private func reference(_ name: String, _ wanted: DataShape) -> DraftField? {
-        guard ![.object, .array].contains(wanted.kind), let place = PlaceText.joined([name]) else { return nil }
-        let found = fields.first { field in
-            field.kind.isReference && field.wireName.isEmpty && (field.from ?? "").hasPrefix("\(place).")
-        }
-        guard var field = found else { return nil }
-        field.wireName = name
-        return field
     }
 
     /// Whether the body takes what the record has: an id in the place of an object is something else.

@@ -33,6 +33,7 @@ struct EntityDrafter {
         fields.add(collection.answer.item)
         if let single = singleShape(collection) { fields.add(single) }
         addCreated(collection, to: &fields)
+        addKeys(collection, to: &fields)
         var entity = DraftEntity(
             name: collection.name, origin: "GET \(collection.path.text)", key: collection.key,
             fields: fields.fields)
@@ -120,6 +121,21 @@ struct EntityDrafter {
         // A body with nothing of the record has the record inside a member, or is something else.
         guard shape.properties.contains(where: { known.contains(Words.folded($0.name)) }) else { return }
         fields.add(needed)
+    }
+
+    /// What a change names by its key: `tagIds`, where a record has `tags`.
+    private func addKeys(_ collection: Collection, to fields: inout FieldGuess) {
+        let records = [collection.answer.item, singleShape(collection)].compactMap(\.self)
+        let calls = [collection.creation] + ["PATCH", "PUT", "POST"].map { collection.recordCalls[$0] }
+        for body in calls.compactMap({ $0?.bodies.first(where: \.isJSON)?.shape }) {
+            // The record may be inside a member.
+            let inner = body.properties.prefix(10).filter { property in
+                !records.contains { $0[property.name] != nil }
+            }
+            for shape in [body] + inner.map(shapes.shape) where shape.kind == .object {
+                fields.addKeys(sentIn: shape, records: records)
+            }
+        }
     }
 
     private func pull(

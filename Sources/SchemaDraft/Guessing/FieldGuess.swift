@@ -85,6 +85,17 @@ struct FieldGuess {
         }
     }
 
+    // MARK: Keys that changes send
+
+    /// Adds what a body names by its key, where the records show it whole.
+    mutating func addKeys(sentIn body: DataShape, records: [DataShape]) {
+        for property in body.properties where fields.count < Self.most {
+            let field = ShownKey(shapes: shapes).newField(
+                property.name, shapes.shape(of: property), among: fields, records: records, taken: taken)
+            if let field { append(field) }
+        }
+    }
+
     // MARK: References
 
     private mutating func reference(_ name: String, _ shape: DataShape) -> (kind: DraftField.Kind, reason: String)? {
