@@ -1,4 +1,5 @@
 import EntitySchema
+import JSONText
 import Testing
 
 @testable import SchemaDraft
@@ -25,6 +26,76 @@ struct DraftUpdateTests {
             ).text)
     }
 
+    // MARK: The key
+
+    @Test("A PUT whose body has the key sends it, and takes no other value for it")
+    func key() throws {
+        let draft = try draft("put", "properties: { \(Self.members) }")
+        let update = try #require(draft.schema["things"]?.push.update.first)
+        #expect(update.sendable == ["title", "note"] && update.sendsRecord)
+        #expect(update.envelope?.enclosing(.object(["title": .string("new")]))["id"] != nil, "\(draft.yaml)")
+    }
+
+    @Test("The key stands inside the member that has the record")
+    func keyInside() throws {
+        let draft = try draft("put", "properties: { thing: { type: object, properties: { \(Self.members) } } }")
+        let update = try #require(draft.schema["things"]?.push.update.first)
+        let body = update.envelope?.enclosing(.object(["title": .string("new")]))
+        #expect(body?["thing"]?["title"] == .string("new"), "\(draft.yaml)")
+        #expect(body?["thing"]?["id"] != nil)
+    }
+
+    @Test(
+        "A PATCH sends the key only if its body must have it",
+        arguments: [("", false), ("required: [id], ", true)])
+    func keyOfPatch(_ required: String, _ isSent: Bool) throws {
+        let draft = try draft("patch", "\(required)properties: { \(Self.members) }")
+        #expect((draft.schema["things"]?.push.update.first?.envelope != nil) == isSent, "\(draft.yaml)")
+    }
+
+    @Test("A key that the body only shows is not sent")
+    func readOnlyKey() throws {
+        let draft = try draft(
+            "put", "properties: { id: { type: integer, readOnly: true }, title: { type: string } }")
+        #expect(draft.schema["things"]?.push.update.first?.envelope == nil)
+    }
+
+    // MARK: Parts of a record
+
+    @Test(
+        "A PUT that is described as changing only what it names sends that",
+        arguments: [
+            ("Any unspecified fields will remain unchanged.", true),
+            ("Only the fields provided in the data block will be updated.", true),
+            ("This endpoint supports sparse updates.", true), ("This call does not support partial updates.", false),
+            ("If note is omitted, the existing note is left unchanged.", false), ("Updates a thing.", false),
+        ])
+    func partial(_ description: String, _ isPartial: Bool) throws {
+        let draft = try draft(
+            "put", "properties: { title: { type: string }, note: { type: string } }",
+            said: "description: \"\(description)\",")
+        #expect(draft.schema["things"]?.push.update.first?.sendsRecord == !isPartial, "\(draft.yaml)")
+    }
+
+    @Test("A PUT that needs a member or a version sends the whole record, whatever is said of it")
+    func needed() throws {
+        let said = "description: \"Unspecified fields remain unchanged.\","
+        let needed = try draft("put", "required: [title], properties: { title: { type: string } }", said: said)
+        #expect(needed.schema["things"]?.push.update.first?.sendsRecord == true)
+        let versioned = try draft(
+            "put", "properties: { title: { type: string }, version: { type: integer } }", said: said,
+            more: ", version: { type: integer }")
+        #expect(versioned.schema["things"]?.push.update.first?.sendsRecord == true)
+    }
+
+    @Test("What a PUT takes and no field sends is named, because an edit may clear it")
+    func cleared() throws {
+        let body = "properties: { title: { type: string }, colour: { type: string } }"
+        let said = "it also takes colour"
+        #expect(try draft("put", body).yaml.contains(said))
+        #expect(try !draft("patch", body).yaml.contains(said))
+    }
+
     // MARK: Keys of what is shown whole
 
     @Test("Where a record shows others whole and the body takes their ids, the ids are sent")
@@ -37,6 +108,7 @@ struct DraftUpdateTests {
         let things = try #require(draft.schema["things"])
         #expect(things.push.update.first?.sendable == ["title", "place_id", "tag_ids"], "\(draft.yaml)")
         #expect(draft.yaml.contains("placeId: place_id, tagIds: tag_ids"))
+        #expect(!draft.yaml.contains("it also takes"))
         #expect(things[field: "tag_ids"]?.kind == .list)
     }
 

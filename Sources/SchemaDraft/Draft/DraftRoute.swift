@@ -10,6 +10,10 @@ struct DraftRoute: Sendable, Equatable {
     var isInList = false
     /// Members of the body beside the fields.
     var beside: [Constant] = []
+    /// The member among the fields that has the record's key, if an update sends it.
+    var keyMember: String?
+    /// A PUT that changes only what it names.
+    var isPartial = false
     /// Other names of fields on the wire.
     var names: [(wire: String, field: String)] = []
     /// `form`, or a media type; nil for JSON.
@@ -40,7 +44,7 @@ struct DraftRoute: Sendable, Equatable {
 
     static func == (one: DraftRoute, other: DraftRoute) -> Bool {
         one.call == other.call && one.fields == other.fields && one.body == other.body && one.isInList == other.isInList
-            && one.beside == other.beside
+            && one.beside == other.beside && one.keyMember == other.keyMember && one.isPartial == other.isPartial
             && one.encoding == other.encoding && one.record == other.record && one.lookUp == other.lookUp
             && one.names.map(\.wire) == other.names.map(\.wire)
     }

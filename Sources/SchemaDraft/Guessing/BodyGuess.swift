@@ -14,6 +14,8 @@ struct BodyGuess {
         var beside: [DraftRoute.Constant] = []
         /// The members that the fields' object must have.
         var required: Set<String>
+        /// The members of the fields' object that are sent by nothing.
+        var unsent: [String] = []
     }
 
     /// What keeps a call from being used, for a comment.
@@ -47,6 +49,7 @@ struct BodyGuess {
         }
         (found.body, found.fields, found.isInList) = (best.body, best.fields, best.isList)
         found.required = best.members.required
+        found.unsent = unsent(best)
         found.beside = beside(shape)
         return found
     }
@@ -196,6 +199,17 @@ struct BodyGuess {
                     == false
         }
         if let unfit { throw Problem(reason: "its body needs \(unfit), which is something else in the record") }
+    }
+
+    /// What an update that replaces the record leaves out, and so may clear.
+    private func unsent(_ part: Part) -> [String] {
+        let known = Set(part.fields.map(\.wireName))
+        return part.members.properties.filter { property in
+            let shape = shapes.shape(of: property)
+            guard !known.contains(property.name), !shape.isReadOnly else { return false }
+            let own = fields.first { $0.wireName == property.name }
+            return Self.constant(property.name, shape) == nil && own.map(ServerTime.isMade) != true
+        }.map(\.name)
     }
 
     private func fits(_ name: String, _ wanted: DataShape) -> Bool {

@@ -165,6 +165,7 @@ struct WriteGuess {
                     let names = fields.map(\.name).filter { $0 != key }
                     guard !names.isEmpty else { throw BodyGuess.Problem(reason: "no field of the record is sent") }
                     route.fields = names
+                    complete(&route, operation, found)
                 }
                 entity.update = route
                 return
@@ -173,6 +174,20 @@ struct WriteGuess {
             }
         }
         entity.todos += reasons.prefix(1)
+    }
+
+    /// What an update sends beside its fields, and what it may clear.
+    private func complete(_ route: inout DraftRoute, _ operation: APIOperation, _ found: BodyGuess.Found) {
+        route.isPartial = PartialUpdate.isOne(operation, found, key: key)
+        // Some upstreams find the record by it, and refuse the change without it.
+        let own = found.fields?.first { $0.name == key }?.wireName
+        if case .resource = found.body {} else if let own {
+            let isNeeded = operation.method == "PUT" || found.required.contains(own)
+            route.keyMember = isNeeded ? own : nil
+        }
+        let unsent = found.unsent.prefix(5).joined(separator: ", ") + (found.unsent.count > 5 ? ", …" : "")
+        guard operation.method == "PUT", !route.isPartial, !unsent.isEmpty else { return }
+        route.reason = "it also takes \(unsent), and an edit sends none of it: check that nothing is cleared"
     }
 
     private func addDeletion(to entity: inout DraftEntity) {

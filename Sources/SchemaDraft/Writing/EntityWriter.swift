@@ -121,22 +121,15 @@ struct EntityWriter {
     }
 
     private func body(of route: DraftRoute, _ operation: String) -> YAMLNode? {
-        let isWhole = route.call.hasPrefix("PUT ") && operation == "update"
-        let slot = isWhole ? "$record" : "$fields"
-        let names: YAMLNode? =
-            route.names.isEmpty
-            ? nil
-            : .mapping(
-                route.names.filter { name in
-                    route.fields?.contains(name.field) ?? true
-                }.map { YAMLNode.Member($0.wire, .text($0.field)) })
-        let fields = names.map { YAMLNode.mapping([YAMLNode.Member(slot, $0)]) } ?? .text(slot)
+        let slot = slot(of: route, operation)
+        let key = route.keyMember.map { [YAMLNode.Member($0, .text("{\(entity.key.value)}"))] } ?? []
         let beside = route.beside.map { YAMLNode.Member($0.name, .text($0.value)) }
         switch route.body {
-        case .plain where route.isInList:
-            return .list([beside.isEmpty ? fields : .mapping([YAMLNode.Member("<<", fields)] + beside)])
-        case .plain: return beside.isEmpty ? names : .mapping([YAMLNode.Member("<<", fields)] + beside)
+        case .plain where route.isInList: return .list([Self.fields(slot, with: key + beside)])
+        case .plain where key.isEmpty && beside.isEmpty && !route.isPartial: return names(of: route)
+        case .plain: return Self.fields(slot, with: key + beside)
         case .inside(let name):
+            let fields = Self.fields(slot, with: key)
             return .mapping([YAMLNode.Member(name, route.isInList ? .list([fields]) : fields)] + beside)
         case .resource(let type, let hasID):
             var members: [YAMLNode.Member] = []
@@ -145,8 +138,26 @@ struct EntityWriter {
             if operation == "update" || chooses {
                 members.append(YAMLNode.Member("id", .text("{\(entity.key.value)}")))
             }
-            members.append(YAMLNode.Member("attributes", fields))
+            members.append(YAMLNode.Member("attributes", slot))
             return .mapping([YAMLNode.Member("data", .mapping(members))] + beside)
         }
+    }
+
+    /// What stands for the fields: the whole record for a PUT that replaces it, under the upstream's names.
+    private func slot(of route: DraftRoute, _ operation: String) -> YAMLNode {
+        let isWhole = route.call.hasPrefix("PUT ") && operation == "update" && !route.isPartial
+        let slot = isWhole ? "$record" : "$fields"
+        return names(of: route).map { YAMLNode.mapping([YAMLNode.Member(slot, $0)]) } ?? .text(slot)
+    }
+
+    /// The upstream's names of what is sent; nil if the fields are called the same.
+    private func names(of route: DraftRoute) -> YAMLNode? {
+        guard !route.names.isEmpty else { return nil }
+        let sent = route.names.filter { name in route.fields?.contains(name.field) ?? true }
+        return .mapping(sent.map { YAMLNode.Member($0.wire, .text($0.field)) })
+    }
+
+    private static func fields(_ slot: YAMLNode, with others: [YAMLNode.Member]) -> YAMLNode {
+        others.isEmpty ? slot : .mapping([YAMLNode.Member("<<", slot)] + others)
     }
 }
