@@ -139,4 +139,18 @@ struct DraftListTests {
         #expect(parts?[field: "attributes"] == nil)
         #expect(parts?.fields.contains { $0.source == "attributes.attributes" } == true)
     }
+
+    @Test("Records below another have the key that they have in the list of all of them")
+    func sameKey() throws {
+        let bill =
+            "required: [number], properties: { own_id: { type: string }, order_id: { type: string }, number: { type: string } }"
+        let draft = try draft(
+            [Self.thing, "Bill: { type: object, \(bill) }"],
+            [
+                "/bills: { \(Document.list("Bill")) }", "/bills/{own_id}: { \(Document.single("Bill")) }",
+                "/orders: { \(Document.list("Thing")) }", "/orders/{id}/bills: { \(Document.list("Bill")) }",
+            ])
+        #expect(draft.schema.entities.map(\.name) == ["bills", "orders"])
+        #expect(draft.leftOut.first?.why == .sameRecords, "\(draft.yaml)")
+    }
 }

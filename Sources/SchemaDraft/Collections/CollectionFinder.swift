@@ -46,6 +46,7 @@ struct CollectionFinder {
                 }
             }
         }
+        alignKeys(of: &found.collections)
         let views = Views(found.collections).found()
         found.collections.removeAll { views[$0.path.text] != nil }
         found.leftOut += views.sorted { $0.key < $1.key }.map {
@@ -53,6 +54,22 @@ struct CollectionFinder {
         }
         EntityNames().name(&found.collections)
         return found
+    }
+
+    /// Records below another have the key that the list of all of them has, unless their own is certain.
+    private func alignKeys(of collections: inout [Collection]) {
+        let whole = collections.filter { $0.path.parameters.isEmpty }
+        for index in collections.indices {
+            let own = collections[index]
+            guard !own.path.parameters.isEmpty, own.recordPath == nil, !KeyGuess.isCertain(own.key.value) else {
+                continue
+            }
+            let other = whole.first { other in
+                other.base.last == own.base.last && own.answer.item[other.key.value] != nil
+            }
+            guard let other, other.key.value != own.key.value else { continue }
+            collections[index].key = Guess(other.key.value, "as in \(other.path.text)")
+        }
     }
 
     private func add(_ operation: APIOperation, _ answer: ListAnswer, to found: inout Found) {
