@@ -129,4 +129,25 @@ struct DraftUpdateTests {
         #expect(draft.schema["things"]?.push.create.first?.sendable == ["title", "milestone_id"], "\(draft.yaml)")
         #expect(draft.schema["things"]?[field: "milestone_id"]?.kind == .reference(to: "milestones"))
     }
+
+    // MARK: Several calls
+
+    @Test(
+        "Of a PATCH and a PUT, the PUT is taken only if it sends all of the other's and as much again",
+        arguments: [("note: { type: string }", "PUT"), ("\(Self.members), rank: { type: integer }", "PATCH")])
+    func several(_ patched: String, _ method: String) throws {
+        let update = try SchemaDraft.of(
+            Document(
+                schemas: [
+                    "Thing: { type: object, properties: { \(Self.members), rank: { type: integer } } }",
+                    "Part: { type: object, properties: { \(patched) } }",
+                ],
+                paths: [
+                    "/things: { \(Document.list("Thing")) }",
+                    "/things/{id}: { \(Document.call("put", "Thing", "Thing")), \(Document.call("patch", "Part", "Thing")) }",
+                ]
+            ).text
+        ).schema["things"]?.push.update.first
+        #expect(update?.call == "\(method) /things/{id}")
+    }
 }

@@ -157,23 +157,37 @@ struct WriteGuess {
             calls = [post]
         }
         var reasons: [String] = []
+        var routes: [DraftRoute] = []
         for operation in calls {
             do throws(BodyGuess.Problem) {
-                let found = try BodyGuess(shapes: shapes, fields: entity.fields).found(in: operation)
-                var route = route(operation, found)
-                if let fields = found.fields {
-                    let names = fields.map(\.name).filter { $0 != key }
-                    guard !names.isEmpty else { throw BodyGuess.Problem(reason: "no field of the record is sent") }
-                    route.fields = names
-                    complete(&route, operation, found)
-                }
-                entity.update = route
-                return
+                routes.append(try update(by: operation, entity))
             } catch {
                 reasons.append(todo("update", operation, error.reason))
             }
         }
-        entity.todos += reasons.prefix(1)
+        entity.update = Self.best(of: routes)
+        if routes.isEmpty { entity.todos += reasons.prefix(1) }
+    }
+
+    private func update(by operation: APIOperation, _ entity: DraftEntity) throws(BodyGuess.Problem) -> DraftRoute {
+        let found = try BodyGuess(shapes: shapes, fields: entity.fields).found(in: operation)
+        var route = route(operation, found)
+        guard let fields = found.fields else { return route }
+        let names = fields.map(\.name).filter { $0 != key }
+        guard !names.isEmpty else { throw BodyGuess.Problem(reason: "no field of the record is sent") }
+        route.fields = names
+        complete(&route, operation, found)
+        return route
+    }
+
+    /// The first, unless another sends all that it does and at least as much again: a PATCH of a status beside a PUT of the whole.
+    private static func best(of routes: [DraftRoute]) -> DraftRoute? {
+        routes.dropFirst().reduce(routes.first) { best, route in
+            guard let few = best?.fields, let many = route.fields, many.count >= 2 * few.count,
+                Set(many).isSuperset(of: few)
+            else { return best }
+            return route
+        }
     }
 
     /// What an update sends beside its fields, and what it may clear.
