@@ -153,4 +153,20 @@ struct DraftListTests {
         #expect(draft.schema.entities.map(\.name) == ["bills", "orders"])
         #expect(draft.leftOut.first?.why == .sameRecords, "\(draft.yaml)")
     }
+
+    @Test("Where the path of a record below another names a third one, the record's own id is its key")
+    func ownKey() throws {
+        let level =
+            "properties: { id: { type: string }, thing_id: { type: integer }, location_id: { type: integer } }"
+        let levels = try draft(
+            [Self.thing, "Level: { type: object, \(level) }"],
+            [
+                "/things: { \(Document.list("Thing")) }", "/stock-locations: { \(Document.list("Thing")) }",
+                "/things/{id}/levels: { \(Document.list("Level")) }",
+                "/things/{id}/levels/{location_id}: { \(Document.single("Level")), \(Document.deletion) }",
+            ]
+        ).schema["levels"]
+        #expect(levels?.key == "id")
+        #expect(levels?.push.delete.first?.call == "DELETE /things/{thing_id}/levels/{location_id}")
+    }
 }

@@ -47,6 +47,7 @@ struct CollectionFinder {
             }
         }
         alignKeys(of: &found.collections)
+        keepOwnKeys(of: &found.collections)
         let views = Views(found.collections).found()
         found.collections.removeAll { views[$0.path.text] != nil }
         found.leftOut += views.sorted { $0.key < $1.key }.map {
@@ -69,6 +70,24 @@ struct CollectionFinder {
             }
             guard let other, other.key.value != own.key.value else { continue }
             collections[index].key = Guess(other.key.value, "as in \(other.path.text)")
+        }
+    }
+
+    /// `{location_id}` in the path of an item's stock names the location, which other items have too. The stock's own `id` is
+    /// its key.
+    private func keepOwnKeys(of collections: inout [Collection]) {
+        let whole = collections.filter { $0.path.parameters.isEmpty }
+        let others = Set(whole.flatMap { PathParameter.stems(of: $0.path, last: 1) }.map(Words.folded))
+        for index in collections.indices where !collections[index].path.parameters.isEmpty {
+            let own = collections[index]
+            let words = Words.snake(own.key.value).split(separator: "_")
+            let stem = Words.folded(words.dropLast().joined())
+            guard PathParameter.ends(own.key.value), others.contains(stem),
+                !PathParameter.stems(of: own.path, last: 1).map(Words.folded).contains(stem),
+                let id = own.answer.item.properties.first(where: { Words.folded($0.name) == "id" }),
+                document.shapes.shape(of: id).isTextOrNumber
+            else { continue }
+            collections[index].key = Guess(id.name, "its name")
         }
     }
 
