@@ -1,7 +1,7 @@
 // Calls the API at /v1, exactly as scripts do.
 
 /** A number with more digits than JavaScript keeps: money stays as the upstream sent it. */
-class ExactNumber {
+export class ExactNumber {
   constructor(source) {
     this.source = source;
   }
@@ -22,12 +22,15 @@ export function exactNumber(text) {
   return String(Number(text)) === text ? Number(text) : new ExactNumber(text);
 }
 
-function parse(text) {
-  return JSON.parse(text, (_, value, context) =>
-    typeof value === "number" && context?.source && String(value) !== context.source
-      ? new ExactNumber(context.source)
-      : value,
-  );
+/** The value of a JSON text, with every digit of its numbers. */
+export function parse(text) {
+  return JSON.parse(text, (_, value, context) => {
+    if (typeof value === "number") return context?.source && String(value) !== context.source ? new ExactNumber(context.source) : value;
+    // A record may have members of these names, and `String` would call them.
+    if (value && ["toString", "valueOf"].some((name) => Object.hasOwn(value, name)))
+      Object.defineProperty(value, Symbol.toPrimitive, { value: () => JSON.stringify(value) });
+    return value;
+  });
 }
 
 /** Whether two values are the same JSON. */

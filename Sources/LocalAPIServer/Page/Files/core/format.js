@@ -1,5 +1,6 @@
 // How values look, in the reader's language, numbers and time zone.
 
+import { ExactNumber } from "./api.js";
 import { el } from "./dom.js";
 
 const locale = navigator.languages?.length ? navigator.languages : "en";
@@ -11,11 +12,12 @@ const exactTimes = new Intl.DateTimeFormat(locale, { dateStyle: "full", timeStyl
 const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
 
 export const count = (value) => counts.format(value);
-// A decimal text keeps every digit.
-export const number = (value) => numbers.format(String(value));
+// A decimal text keeps every digit. What is no number, or one beyond JavaScript's, stays as it came.
+const decimal = (format, value) => (Number.isFinite(Number(value)) && String(value).trim() ? format.format(String(value)) : String(value));
+export const number = (value) => decimal(numbers, value);
 /** What the reader typed, with a point where their language has a comma. */
 export const typed = (text) => (amounts.format(0)[1] === "," ? text.replace(",", ".") : text);
-export const money = (value) => amounts.format(String(value));
+export const money = (value) => decimal(amounts, value);
 
 /** "3 changes", "1 change". */
 export const counted = (value, noun) => `${count(value)} ${noun}${value === 1 ? "" : "s"}`;
@@ -44,7 +46,7 @@ const isTime = (text) => typeof text === "string" && !Number.isNaN(Date.parse(te
 
 /** A time with the exact one on hover; `isRelative` keeps it up to date by `refreshTimes`. */
 export function time(text, isRelative = false) {
-  if (!isTime(text)) return text === null || text === undefined ? "never" : String(text);
+  if (!isTime(text)) return text === null || text === undefined ? "never" : plain(text);
   const date = new Date(text);
   const shown = isRelative ? ago(text) : times.format(date);
   return el("time", { datetime: text, title: exactTimes.format(date), class: isRelative && "relative" }, shown);
@@ -57,12 +59,27 @@ export function refreshTimes() {
 /** `client_id` as "Client", `created_at` as "Created at". */
 export function label(name) {
   const words = name.replace(/_id$/, "").replaceAll("_", " ").trim() || name;
-  return words.charAt(0).toUpperCase() + words.slice(1);
+  return shortened(words.charAt(0).toUpperCase() + words.slice(1), 200);
 }
 
-/** A value as plain text, for a title or an attribute. */
-export function plain(value, field) {
+/** The beginning of a text that has more than `most` characters: the browser would not answer while it draws megabytes. */
+export function shortened(text, most) {
+  if (text.length <= most) return text;
+  return `${text.slice(0, most).replace(/\p{Surrogate}$/u, "")}… (${count(text.length)} characters)`;
+}
+
+const isScalar = (value) => typeof value !== "object" || value instanceof ExactNumber;
+
+/** A whole value as text: an object or a list as JSON. */
+export const asText = (value) => (isScalar(value) ? String(value) : JSON.stringify(value));
+
+/** A value as plain text, for a title or an attribute; of a long one the beginning. */
+export function plain(value, field, most = 10_000) {
   if (value === null || value === undefined || value === "") return "–";
+  return shortened(isScalar(value) ? shownAs(value, field) : JSON.stringify(value), most);
+}
+
+function shownAs(value, field) {
   switch (field?.type) {
     case "enum":
       return field.values.find((one) => one.value === value)?.label ?? String(value);
@@ -78,7 +95,7 @@ export function plain(value, field) {
     case "boolean":
       return value === true ? "yes" : value === false ? "no" : String(value);
     default:
-      return typeof value === "object" && !("source" in value) ? JSON.stringify(value) : String(value);
+      return String(value);
   }
 }
 

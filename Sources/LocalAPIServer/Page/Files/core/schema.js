@@ -1,6 +1,7 @@
 // The schema that the daemon runs with: what records have, and what can be written.
 
 import { encoded, get, path } from "./api.js";
+import { shortened } from "./format.js";
 
 class Entity {
   constructor(description) {
@@ -12,13 +13,13 @@ class Entity {
     return this.byName.get(name);
   }
 
-  /** A record's name for people. */
+  /** A record's name for people; of a long one the beginning. */
   title(record) {
     for (const template of [this.title_text, this.title_else]) {
       const text = template && filled(template, record);
-      if (text) return text;
+      if (text) return shortened(text, 200);
     }
-    return String(record[this.key] ?? "");
+    return shortened(String(record[this.key] ?? ""), 200);
   }
 
   get isSearched() {

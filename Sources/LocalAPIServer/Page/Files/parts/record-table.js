@@ -10,6 +10,8 @@ const rowHeight = 40;
 const pageSize = 100;
 /** Pages kept on each side of the window. */
 const keptPages = 3;
+/** Characters of a value in a cell, which has one line. */
+const longestCell = 300;
 /** Rows drawn beyond the window. */
 const overdraw = 12;
 /** Browsers draw nothing beyond some 17 million pixels: the table then shows a later part of its rows. */
@@ -132,7 +134,7 @@ export function recordTable({ entity, schema, address, parameters, columns, sort
       columns.map((name) => {
         const field = entity.field(name);
         const target = field?.type === "reference" ? includedRecord(record, entity, field, schema) : null;
-        return el("td", { class: isNumeric(field) && "number" }, shownValue(record[name], field, target));
+        return el("td", { class: isNumeric(field) && "number" }, shownValue(record[name], field, target, longestCell));
       }),
     );
   }

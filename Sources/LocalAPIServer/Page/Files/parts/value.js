@@ -4,21 +4,27 @@ import { el, link } from "../core/dom.js";
 import { plain, time } from "../core/format.js";
 import { places } from "../core/schema.js";
 
-/** `target` is the record that a reference names with its entity, if both are known. */
-export function shownValue(value, field, target = null) {
+/** More characters than any key has. */
+const longestKey = 1000;
+
+/** `target` is the record that a reference names with its entity, if both are known; `most` limits the characters. */
+export function shownValue(value, field, target = null, most = undefined) {
   if (value === null || value === undefined || value === "") return el("span", { class: "soft" }, "–");
   switch (field?.type) {
     case "enum":
-      return el("span", { class: "tag" }, plain(value, field));
-    case "reference":
-      return link(places.record(field.to, String(value)), target ? target.entity.title(target.record) : String(value));
+      return el("span", { class: "tag" }, plain(value, field, most));
+    case "reference": {
+      const text = plain(value, field, most);
+      if (String(value).length > longestKey) return text;
+      return link(places.record(field.to, String(value)), target ? target.entity.title(target.record) : text);
+    }
     case "time":
       return time(value);
     case "object":
     case "list":
-      return el("code", {}, JSON.stringify(value));
+      return el("code", {}, plain(value, field, most));
     default:
-      return plain(value, field);
+      return plain(value, field, most);
   }
 }
 

@@ -2,7 +2,7 @@
 
 import { get, getTagged, path, send } from "../core/api.js";
 import { button, el, link, notice, renew, replace, soft, throttled } from "../core/dom.js";
-import { label, plain, time } from "../core/format.js";
+import { count, label, plain, time } from "../core/format.js";
 import { refreshStatus } from "../core/live.js";
 import { places, schema } from "../core/schema.js";
 import { recordContent } from "../parts/content.js";
@@ -13,6 +13,9 @@ import { attempt, problem, say } from "../parts/notices.js";
 import { recordHistory } from "../parts/record-history.js";
 import { relatedRecords } from "../parts/related.js";
 import { includedRecord, shownValue, syncTag } from "../parts/value.js";
+
+/** Members without a name in the schema that are shown. */
+const mostOthers = 500;
 
 export async function showRecord(view, [name, id]) {
   const known = await schema();
@@ -61,7 +64,7 @@ export async function showRecord(view, [name, id]) {
     renew(
       body,
       el("div", { class: "form" }, entity.fields.map((field) => shownField(field, record, pending.has(field.name)))),
-      others.length > 0 && el("details", {}, el("summary", {}, `${others.length} more that the schema does not name`), el("div", { class: "form" }, others.map((one) => shownField({ name: one, type: "string" }, record, false)))),
+      others.length > 0 && el("details", {}, el("summary", {}, `${count(others.length)} more that the schema does not name`), el("div", { class: "form" }, others.slice(0, mostOthers).map((one) => shownField({ name: one, type: "string" }, record, false))), others.length > mostOthers && soft(`Only the first ${mostOthers} are shown.`)),
     );
   }
 
@@ -71,7 +74,7 @@ export async function showRecord(view, [name, id]) {
     const server = record._server;
     return el(
       "div",
-      { class: `field ${isPending ? "pending" : ""} ${String(record[field.name] ?? "").length > 80 ? "wide" : ""}`, "data-field": field.name },
+      { class: `field ${isPending ? "pending" : ""} ${plain(record[field.name], field).length > 80 ? "wide" : ""}`, "data-field": field.name },
       el("span", { class: "label" }, label(field.name)),
       el("div", { class: "value" }, value),
       isPending && el("p", { class: "server" }, server && field.name in server ? `not sent yet; upstream: ${plain(server[field.name], field)}` : "not sent yet"),
