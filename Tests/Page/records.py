@@ -200,6 +200,35 @@ def hostile(shop, page):
         raise Failed("a text has become markup")
 
 
+def unlike(shop, page):
+    """A record that is unlike the schema is shown, and an edit of one of its fields sends that field alone."""
+    order = shop.order(1484)
+    shop.upstream.change("orders", order["id"], {
+        "notes": "One line\r\nand another", "client_name": {"toString": "x", "valueOf": 1}, "total": "not yet", "status": "awaiting_parts",
+        "location_name": "x" * 200_000, **{f"more_{number}": number for number in range(1200)}})
+    shop.sync()
+    page.open("#/records/orders?sort=-updated_at")
+    page.see(".records th a", "#1484")
+    page.see(".records td", "not yet")
+    page.open(f"#/records/orders/{order['id']}")
+    page.see("[data-field=client_name] .value", '{"toString":"x","valueOf":1}')
+    page.see("[data-field=location_name] .value", "… (200,000 characters)")
+    page.press("summary", "1,200 more that the schema does not name")
+    page.see("[data-field=more_499] .value", "499")
+    page.see("details[open] .soft", "Only the first 500 are shown.")
+    page.look("unlike")
+    shop.call("POST", "/v1/sync/pause")
+    page.press("button", "Edit")
+    page.press("[data-field=status] option", "Ready")
+    page.press("button", "Save")
+    page.see("[data-field=status] .server", "upstream: Awaiting Parts")
+    changed = shop.get(f"/v1/orders/{order['id']}")["_sync"]["pending_fields"]
+    if "notes" in changed:
+        raise Failed(f"an edit of the status changed {changed}")
+    shop.call("POST", "/v1/sync/resume")
+    await_true(lambda: shop.get("/v1/pending/count") == {"pending": 0, "failed": 0}, 15, "the edit was not sent")
+
+
 def picture(shop, page):
     """A picture is added to a device, and seen at once."""
     device = shop.get(f"/v1/orders/{shop.order()['id']}/devices")["data"][0]

@@ -4,7 +4,7 @@ import time
 from selenium.webdriver.common.keys import Keys
 
 from access import remote, signing_in, upstream
-from records import archive, family, finding, hostile, picture, table
+from records import archive, family, finding, hostile, picture, table, unlike
 from shop import Failed, Shop, await_true
 from window import Window
 
@@ -312,8 +312,8 @@ DOWN = ["ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE_CHUNKED_ENCODING", "ERR_EMPTY_
 # Each is told in a window of its size. Answers that a chapter expects are no error of the console.
 CHAPTERS = [(overview, "laptop", []), (history, "laptop", []), (finding, "phone", []), (offline, "laptop", []),
             (maintenance, "laptop", []), (refused, "tablet", ["409"]), (family, "phone", []), (conflict, "phone", []),
-            (table, "wide", []), (hostile, "laptop", []), (picture, "tablet", []), (hooks, "tablet", []), (restart, "laptop", DOWN),
-            (upstream, "laptop", ["422"]), (archive, "laptop", DOWN), (signing_in, "tablet", ["401", *DOWN]),
+            (table, "wide", []), (hostile, "laptop", []), (unlike, "laptop", []), (picture, "tablet", []), (hooks, "tablet", []),
+            (restart, "laptop", DOWN), (upstream, "laptop", ["422"]), (archive, "laptop", DOWN), (signing_in, "tablet", ["401", *DOWN]),
             (remote, "laptop", ["401", *DOWN])]
 
 

@@ -26,9 +26,10 @@ export async function fieldForm(fields, values, { action, required = [], always 
     const refused = [];
     for (const input of inputs) {
       input.refuse(null);
+      const { name } = input.field;
+      if (!input.isChanged() && !(name in always)) continue;
       try {
         const value = input.value();
-        const { name } = input.field;
         if (!isSame(value, values[name]) || name in always) result[name] = value;
       } catch (error) {
         refused.push([input, error.message]);

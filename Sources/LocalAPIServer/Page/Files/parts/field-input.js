@@ -1,19 +1,23 @@
 // The input for a field, made from its type. Every input gives back JSON exactly as the API takes it.
 
-import { exactNumber } from "../core/api.js";
+import { exactNumber, parse } from "../core/api.js";
 import { el } from "../core/dom.js";
-import { label, typed } from "../core/format.js";
+import { asText, label, typed } from "../core/format.js";
 import { referencePicker } from "./reference-picker.js";
 
 let made = 0;
 
-/** `{node, value(), refuse(message)}`; `value()` throws an Error with words for what cannot be a value of the field. */
+/**
+ * `{node, isChanged(), value(), refuse(message)}`; `value()` throws an Error with words for what cannot be a value of the field.
+ * An input cannot show every value, so one that was not changed stands for the value that it began with.
+ */
 export async function fieldInput(field, initial, { isRequired = false } = {}) {
   made += 1;
   const id = `field-${made}`;
   const hint = el("p", { class: "hint bad", id: `${id}-hint`, hidden: true });
   const input = await inputs[field.type in inputs ? field.type : "string"](field, id, initial ?? null);
   const control = input.node.matches("input, select, textarea") ? input.node : input.node.querySelector("input");
+  const before = control.value;
   control.setAttribute("aria-describedby", hint.id);
   if (isRequired) control.setAttribute("aria-required", "true");
   const isLong = control.matches("textarea");
@@ -34,6 +38,7 @@ export async function fieldInput(field, initial, { isRequired = false } = {}) {
   return {
     field,
     node,
+    isChanged: input.isChanged ?? (() => control.value !== before),
     value: input.value,
     refuse,
     focus: () => control.focus(),
@@ -41,11 +46,11 @@ export async function fieldInput(field, initial, { isRequired = false } = {}) {
 }
 
 const isLongText = (field, value) =>
-  /note|comment|content|description|diagnosis|resolution|issue|message|body|text/.test(field.name) || String(value ?? "").length > 60;
+  /note|comment|content|description|diagnosis|resolution|issue|message|body|text/.test(field.name) || asText(value ?? "").length > 60;
 
 const inputs = {
   string(field, id, value) {
-    const text = value === null ? "" : String(value);
+    const text = value === null ? "" : asText(value);
     const node = isLongText(field, value) ? el("textarea", { id, dir: "auto", value: text }) : el("input", { id, type: field.secret ? "password" : "text", dir: "auto", value: text, autocomplete: "off" });
     // An empty field stays the null that it was.
     return { node, value: () => (node.value === "" ? (value === "" ? "" : null) : node.value) };
@@ -64,9 +69,8 @@ const inputs = {
     return { node, value: () => node.value || null };
   },
   time(field, id, value) {
-    const shown = localTime(value);
-    const node = el("input", { id, type: "datetime-local", step: "1", value: shown });
-    return { node, value: () => (node.value === shown ? value : node.value === "" ? null : new Date(node.value).toISOString()) };
+    const node = el("input", { id, type: "datetime-local", step: "1", value: localTime(value) });
+    return { node, value: () => (node.value === "" ? null : new Date(node.value).toISOString()) };
   },
   reference: (field, id, value) => referencePicker(field, id, value),
   object: json,
@@ -99,7 +103,7 @@ function json(field, id, value) {
     value() {
       if (node.value.trim() === "") return null;
       try {
-        return JSON.parse(node.value);
+        return parse(node.value);
       } catch {
         throw new Error("this is not JSON");
       }
@@ -110,6 +114,6 @@ function json(field, id, value) {
 /** A time as `datetime-local` takes it: in the reader's time zone, without one. */
 function localTime(text) {
   const date = new Date(text ?? NaN);
-  if (Number.isNaN(date.getTime())) return "";
-  return new Date(date.getTime() - date.getTimezoneOffset() * 60000).toISOString().slice(0, 19);
+  const local = new Date(date.getTime() - date.getTimezoneOffset() * 60000);
+  return Number.isNaN(local.getTime()) ? "" : local.toISOString().slice(0, 19);
 }

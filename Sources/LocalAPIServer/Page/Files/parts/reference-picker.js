@@ -4,7 +4,7 @@ import { get, path } from "../core/api.js";
 import { el, replace } from "../core/dom.js";
 import { schema } from "../core/schema.js";
 
-/** `{node, value()}`; `value()` is the key of the chosen record, or null. */
+/** `{node, isChanged(), value()}`; `value()` is the key of the chosen record, or null. */
 export async function referencePicker(field, id, initial) {
   const entity = (await schema()).entity(field.to);
   let chosen = initial ?? null;
@@ -68,5 +68,5 @@ export async function referencePicker(field, id, initial) {
     event.preventDefault();
     event.stopPropagation();
   }
-  return { node: el("div", { class: "picker" }, input, list), value: () => chosen };
+  return { node: el("div", { class: "picker" }, input, list), isChanged: () => chosen !== (initial ?? null), value: () => chosen };
 }
