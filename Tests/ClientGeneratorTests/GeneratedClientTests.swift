@@ -46,6 +46,7 @@ struct GeneratedClientTests {
         let swift = try text(Self.hostile, .swift)
         for line in [
             "public var `default`: Bool?", "public var selfField: String?", "public var orderNumber2: Int?",
+            "public var fieldsField: Bool? { get { fields.value(\"Fields\") } set { fields.set(\"Fields\", to: newValue) } }",
             "public struct TaskRecord:", "public var queueRecords: TypedRecords<QueueRecord>",
             "public static let value1: StringValue = \"1\"", "public static let noneValue: StringValue = \"none\"",
         ] { #expect(swift.contains(line), "\(line)") }
@@ -107,6 +108,7 @@ struct GeneratedClientTests {
               hash: { type: string }
               json: { type: object }
               tags: { type: list }
+              Fields: { type: boolean }
               day: { type: date }
               none: { type: reference, to: strings }
               String: { type: enum, values: { "1": "One", "a b": "x\nimport evil", "a-b": "\"\"\"; import evil; \\", "none": "\u202egnp", "ä": "x", "self": "y", "a\"b\\(c)\n": "z" } }

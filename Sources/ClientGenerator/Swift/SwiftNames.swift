@@ -9,7 +9,7 @@ enum SwiftNames {
             "self",
         ],
         reservedMembers: [
-            "entity", "hash", "hashValue", "id", "init", "path", "record", "related", "scope", "self", "Type",
+            "entity", "fields", "hash", "hashValue", "id", "init", "path", "record", "related", "scope", "self", "Type",
             "Protocol",
         ],
         reservedConstants: [
