@@ -65,6 +65,14 @@ struct YAMLValueTests {
         #expect(try YAMLDocument.root(of: "a: &a [x, y]\nb: *a\nc: *a", limit: 14) != nil)
     }
 
+    @Test("very many directives, each of which would be compared with all others, are refused before that")
+    func directives() throws {
+        func text(_ count: Int) -> String { (1...count).map { "%TAG !e\($0)! tag:x,\($0):\n" }.joined() + "--- { a: 50% }\n" }
+        #expect(try YAMLDocument.root(of: text(100)) != nil)
+        let error = #expect(throws: YAMLError.self) { try YAMLDocument.root(of: text(101)) }
+        #expect(error?.problem.contains("%TAG directives") == true)
+    }
+
     @Test("a mistake in a long line is told without the line")
     func longLine() {
         let error = #expect(throws: YAMLError.self) {

@@ -14,18 +14,36 @@ struct YAMLScan {
         var isAtKey: Bool
     }
 
+    /// libyaml compares each `%TAG` with all others, and each tag of a value with all of them.
+    private static let mostTagDirectives = 100
+
     private let limit: Int
     /// Outermost first.
     private var open: [Collection] = []
     /// By anchor.
     private var sizes: [String: Int] = [:]
 
-    /// Throws `YAMLError` when the text expands to more than `limit` values and keys, or has a key that is no scalar. Does
-    /// not report what is no YAML.
+    /// Throws `YAMLError` when the text expands to more than `limit` values and keys, has a key that is no scalar, or declares
+    /// very many tags. Does not report what is no YAML.
     static func check(_ yaml: String, limit: Int) throws {
         var scan = YAMLScan(limit: limit)
         var yaml = yaml
-        try yaml.withUTF8 { try scan.run($0) }
+        try yaml.withUTF8 { bytes in
+            try refuseManyTags(bytes)
+            try scan.run(bytes)
+        }
+    }
+
+    private static func refuseManyTags(_ bytes: UnsafeBufferPointer<UInt8>) throws {
+        var rest = bytes[...]
+        var count = 0
+        while let mark = rest.firstIndex(of: UInt8(ascii: "%")) {
+            rest = rest[(mark + 1)...]
+            if rest.starts(with: "TAG ".utf8) || rest.starts(with: "TAG\t".utf8) { count += 1 }
+            guard count <= mostTagDirectives else {
+                throw YAMLError(problem: "it has more than \(mostTagDirectives) %TAG directives; leave them out")
+            }
+        }
     }
 
     private init(limit: Int) {
