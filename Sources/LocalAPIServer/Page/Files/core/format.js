@@ -15,8 +15,11 @@ export const count = (value) => counts.format(value);
 // A decimal text keeps every digit. What is no number, or one beyond JavaScript's, stays as it came.
 const decimal = (format, value) => (Number.isFinite(Number(value)) && String(value).trim() ? format.format(String(value)) : String(value));
 export const number = (value) => decimal(numbers, value);
+const hasComma = amounts.format(0)[1] === ",";
 /** What the reader typed, with a point where their language has a comma. */
-export const typed = (text) => (amounts.format(0)[1] === "," ? text.replace(",", ".") : text);
+export const typed = (text) => (hasComma ? text.replace(",", ".") : text);
+/** Whether the point in what the reader typed could separate thousands, as it does in languages with a comma. */
+export const isUnclear = (text) => hasComma && /^-?[1-9]\d{0,2}\.\d{3}$/.test(text);
 export const money = (value) => decimal(amounts, value);
 
 /** "3 changes", "1 change". */

@@ -2,7 +2,7 @@
 
 import { exactNumber, parse } from "../core/api.js";
 import { el } from "../core/dom.js";
-import { asText, label, typed } from "../core/format.js";
+import { asText, isUnclear, label, typed } from "../core/format.js";
 import { referencePicker } from "./reference-picker.js";
 
 let made = 0;
@@ -82,8 +82,10 @@ function numeric(id, value, mode, pattern, words) {
   return {
     node,
     value() {
-      const text = typed(node.value.trim());
-      if (text === "") return null;
+      const given = node.value.trim();
+      if (given === "") return null;
+      if (isUnclear(given)) throw new Error(`“${given}” can mean two numbers: write ${given.replace(".", "")} or ${given.replace(".", ",")}`);
+      const text = typed(given);
       const number = pattern.test(text) ? exactNumber(text) : null;
       if (number === null) throw new Error(`expected ${words}, got “${text}”`);
       return number;
