@@ -179,6 +179,12 @@ struct LiveSchemaTests {
         #expect(reassigned?.path == "/api/tickets/t/reassign")
     }
 
+    @Test("a list whose records have no call of their own is never asked for one of them")
+    func noSingles() {
+        let lists = schema.entities.filter { $0.pull?.single.isServed == false }.map(\.name)
+        #expect(lists == ["device_types", "macro_executions", "product_types"])
+    }
+
     @Test("every create has a look-up, because there are no idempotency keys")
     func lookUps() {
         #expect(schema.upstream.idempotencyHeader == nil)
