@@ -23,6 +23,7 @@ extension UpstreamShape {
                 "factory_reset_required", "factory_reset_completed", "is_under_warranty", "warranty_provider",
                 "warranty_expiry_date", "insurance_claim", "insurance_reference", "timestamps", "updated_at",
             ],
+            "tickets": ["merged_into_ticket_id"],
         ]
         shape.hidden = [
             "orders": [
@@ -37,7 +38,10 @@ extension UpstreamShape {
             "ticket_messages": ["ticket_id", "ticket_status", "send_sms", "from_custom_email_id"],
         ]
         shape.onlyList = [
-            "orders": ["notes"], "devices": ["order_number", "source", "notes", "ticket_id"],
+            "clients": ["is_generated_email"], "orders": ["notes"],
+            "devices": [
+                "order_number", "source", "notes", "ticket_id", "client_first_name", "client_last_name", "location_id",
+            ],
             "tickets": ["last_client_update", "notes"],
         ]
         shape.moved = [
