@@ -179,6 +179,26 @@ struct LiveSchemaTests {
         #expect(reassigned?.path == "/api/tickets/t/reassign")
     }
 
+    @Test("a running macro is paused and cancelled without a body, and resumed as the caller says")
+    func macros() throws {
+        let executions = try #require(schema["macro_executions"])
+        let steps: [(change: JSONText, call: String, body: JSONText)] = [
+            (.object(["status": "paused"]), "PATCH /api/macro-executions/e/pause", .object([:])),
+            (.object(["status": "cancelled"]), "DELETE /api/macro-executions/e", .object([:])),
+            (
+                .object(["status": "active", "scheduling_option": "keep_original"]),
+                "PATCH /api/macro-executions/e/resume", .object(["scheduling_option": "keep_original"])
+            ),
+        ]
+        for (change, call, body) in steps {
+            let request = executions.request(for: .update, record: change.setting("id", to: "e"), body: change)
+            let sent = try #require(request).request(schema.upstream, idempotencyKey: "k")
+            #expect("\(sent.method) \(sent.path)" == call)
+            #expect(sent.body == body)
+        }
+        #expect(!executions.hasRoute(for: .update, record: .object(["status": "completed"]), fields: ["status"]))
+    }
+
     @Test("a list whose records have no call of their own is never asked for one of them")
     func noSingles() {
         let lists = schema.entities.filter { $0.pull?.single.isServed == false }.map(\.name)
@@ -190,7 +210,7 @@ struct LiveSchemaTests {
         let sent = [
             ("order_items", ["price_inc_vat", "is_warranty_item", "warranty_notes", "product_type_id"]),
             ("ticket_messages", ["ticket_status", "send_sms", "from_custom_email_id"]),
-            ("macro_executions", ["variable_overrides", "send_sms"]),
+            ("macro_executions", ["variable_overrides", "send_sms", "scheduling_option"]),
         ]
         for (entity, fields) in sent {
             #expect(schema[entity]?.fields.filter(\.isWriteOnly).map(\.name) == fields, "\(entity)")
