@@ -199,6 +199,16 @@ struct LiveSchemaTests {
         #expect(!executions.hasRoute(for: .update, record: .object(["status": "completed"]), fields: ["status"]))
     }
 
+    @Test("what must be sent with a new line item, payment or device is asked for or given")
+    func needed() throws {
+        let items = try #require(schema["order_items"])
+        #expect(["item_type", "description", "unit_price"].allSatisfy { items[field: $0]?.required == true })
+        #expect(schema["order_payments"]?[field: "payment_date"]?.required == true)
+        for (entity, field) in [("order_items", "quantity"), ("devices", "workflow_type")] {
+            #expect(schema[entity]?[field: field]?.initial?.isSent == true, "\(entity).\(field)")
+        }
+    }
+
     @Test("a list whose records have no call of their own is never asked for one of them")
     func noSingles() {
         let lists = schema.entities.filter { $0.pull?.single.isServed == false }.map(\.name)
