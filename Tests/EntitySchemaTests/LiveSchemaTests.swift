@@ -199,6 +199,17 @@ struct LiveSchemaTests {
         #expect(!executions.hasRoute(for: .update, record: .object(["status": "completed"]), fields: ["status"]))
     }
 
+    @Test("line items and payments of an order are sent in the order of writing, as are the messages of a ticket")
+    func order() throws {
+        func together(_ name: String) throws -> [String] {
+            schema.orderedTogether(with: try #require(schema[name]))
+        }
+        #expect(try together("order_payments") == ["order_items", "order_payments"])
+        #expect(try together("order_items") == ["order_items", "order_payments"])
+        #expect(try together("ticket_messages") == ["ticket_messages"])
+        #expect(try together("devices") == ["devices"])
+    }
+
     @Test("what must be sent with a new line item, payment or device is asked for or given")
     func needed() throws {
         let items = try #require(schema["order_items"])

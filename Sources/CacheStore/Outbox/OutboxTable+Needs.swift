@@ -13,11 +13,17 @@ extension OutboxTable {
         return needs
     }
 
+    /// The last change of the same group, which waits for those before it.
     private func groupNeed(of change: NewChange, before id: Int64) throws -> Int64? {
         guard let group = change.group else { return nil }
-        return try Int64.fetchOne(
-            db.cachedStatement(sql: "SELECT max(id) FROM sync_outbox WHERE entity = ? AND order_group = ? AND id < ?"),
-            arguments: [change.entity.name, group, id])
+        let entities = records.plans[change.entity.name]?.orderedTogether ?? [change.entity.name]
+        let last = try entities.compactMap { entity in
+            try Int64.fetchOne(
+                db.cachedStatement(
+                    sql: "SELECT max(id) FROM sync_outbox WHERE entity = ? AND order_group = ? AND id < ?"),
+                arguments: [entity, group, id])
+        }
+        return last.max()
     }
 
     /// The changes of the same record that come before it. Content and fields wait for each other only if they must, so

@@ -51,6 +51,8 @@ final class RecordPlan: Sendable {
     let sendableInUpdates: [String]?
     /// The references in the order of the fields, and the entities that they are to.
     let referring: [(field: String, target: String)]
+    /// See `EntitySchema.orderedTogether`.
+    let orderedTogether: [String]
     /// The derived fields that the server may send and that need nothing else then; nil when there are others.
     let simpleFigures: [Int]?
 
@@ -101,6 +103,7 @@ final class RecordPlan: Sendable {
         sendsUpdatesAlike = isAlike
         sendableInUpdates = isAlike ? entity.sendable(for: .update, record: .object([:])) : nil
         referring = Self.referring(entity)
+        orderedTogether = schema.orderedTogether(with: entity)
         let names = Self.watched(entity, schema, reminders, search)
         watched = names
         finder = JSONMemberFinder(names)

@@ -20,7 +20,8 @@ package struct Entity: Sendable, Equatable {
     /// Where the upstream lists what was deleted; nil if it has no such list.
     package var tombstones: TombstoneList?
     package var push: PushPlan
-    /// Changes to records with the same value in this field are pushed in the order written.
+    /// Changes to records with the same value in this field are pushed in the order written. If it is a reference, so are
+    /// those of other entities that name a reference to the same entity here.
     package var orderWithin: String?
     package var conflict = ConflictPolicy.lastWriteWins
     /// Nil when records have only fields.

@@ -20,6 +20,18 @@ package struct EntitySchema: Sendable, Equatable {
         return nil
     }
 
+    /// The entities whose changes are pushed in the order written among each other (`orderWithin`), itself included.
+    package func orderedTogether(with entity: Entity) -> [String] {
+        guard let owner = owner(within: entity) else { return [entity.name] }
+        return entities.filter { self.owner(within: $0) == owner }.map(\.name)
+    }
+
+    /// The entity that `orderWithin` refers to; nil if it is no reference.
+    private func owner(within entity: Entity) -> String? {
+        guard case .reference(let owner)? = entity.orderWithin.flatMap({ entity[field: $0]?.kind }) else { return nil }
+        return owner
+    }
+
     /// Words that the local API uses instead of an entity's name.
     package static let reservedEntityNames: Set<String> = [
         "changes", "conflicts", "dashboard", "drift", "events", "healthz", "metrics", "openapi", "pending", "readyz",

@@ -1,0 +1,95 @@
+import JSONText
+import TestSupport
+import Testing
+
+@testable import CacheStore
+
+@Suite("Changes of several entities in one order")
+struct SharedOrderTests {
+    private let now = TestCache.now
+
+    @Test("a payment waits for the line items of its order that were written before it, and for those of no other")
+    func waits() async throws {
+        let cache = try TestCache(schema: Self.bills)
+        _ = try await cache.pull("orders", #"[{"id":"a"},{"id":"b"}]"#)
+        let item = try await create("items", #"{"order_id":"a","text":"Screen"}"#, cache)
+        let payment = try await create("payments", #"{"order_id":"a","amount":50}"#, cache)
+        let other = try await create("payments", #"{"order_id":"b","amount":60}"#, cache)
+        #expect(try ready(cache) == [item, other])
+        try await accept(item, cache)
+        #expect(try ready(cache) == [payment, other])
+    }
+
+    @Test("an item that was written after a payment waits for it, and both for the new order, under its new key too")
+    func newOrder() async throws {
+        let cache = try TestCache(schema: Self.bills)
+        let order = try await create("orders", "{}", cache)
+        let payment = try await create("payments", #"{"order_id":"\(order)","amount":50}"#, cache)
+        let item = try await create("items", #"{"order_id":"\(order)","text":"Screen"}"#, cache)
+        #expect(try ready(cache) == [order])
+        try await accept(order, as: "o-1", cache)
+        #expect(try ready(cache) == [payment])
+        let later = try await create("payments", #"{"order_id":"o-1","amount":60}"#, cache)
+        try await accept(payment, cache)
+        #expect(try ready(cache) == [item])
+        try await accept(item, cache)
+        #expect(try ready(cache) == [later])
+    }
+
+    @Test("a change that was discarded holds up none that came after it")
+    func discarded() async throws {
+        let cache = try TestCache(schema: Self.bills)
+        _ = try await cache.pull("orders", #"[{"id":"a"}]"#)
+        let item = try await create("items", #"{"order_id":"a","text":"Screen"}"#, cache)
+        let payment = try await create("payments", #"{"order_id":"a","amount":50}"#, cache)
+        try await cache.store.delete("items", key: item, at: now)
+        #expect(try ready(cache) == [payment])
+    }
+
+    // MARK: Steps
+
+    private func create(_ entity: String, _ body: String, _ cache: TestCache) async throws -> String {
+        try await cache.store.create(entity, body: JSONText(parsing: body), at: now)
+    }
+
+    private func ready(_ cache: TestCache) throws -> [String] {
+        try cache.store.readyChanges(limit: 100, at: now).map(\.key)
+    }
+
+    /// The upstream takes the creation, and answers the record with `given`, or the key that it was sent with.
+    private func accept(_ key: String, as given: String? = nil, _ cache: TestCache) async throws {
+        let change = try #require(try cache.store.readyChanges(limit: 100, at: now).first { $0.key == key })
+        #expect(try await cache.store.begin(change, at: now))
+        let record = change.body.setting("id", to: .string(given ?? key))
+        try await cache.store.finish(change.id, .acknowledged(record: record), at: now)
+    }
+
+    private static let bills = """
+        schema: bills
+        upstream: { base_url: "http://localhost" }
+        entities:
+          orders:
+            fields:
+              id: { type: string }
+            pull: { path: /orders }
+            push: { create: { call: POST /orders } }
+          items:
+            fields:
+              id: { type: string }
+              order_id: { type: reference, to: orders, index: true, required: true }
+              text: { type: string }
+            pull: { path: /items }
+            push:
+              create: { call: "POST /orders/{order_id}/items" }
+              delete: { call: "DELETE /orders/{order_id}/items/{id}" }
+            order_within: order_id
+          payments:
+            fields:
+              id: { type: string }
+              order_id: { type: reference, to: orders, index: true, required: true }
+              amount: { type: money }
+            pull: { path: /payments }
+            push: { create: { call: "POST /orders/{order_id}/payments" } }
+            order_within: order_id
+        """
+}
