@@ -169,7 +169,7 @@ struct ChangeWriter {
         OutboxTable.NewChange(
             table: table, key: key, operation: operation, body: body, base: base,
             edited: edited(operation == .delete ? [OutboxTable.wholeRecord] : body.members.map(\.key)),
-            group: entity.orderWithin.flatMap { entity.value(of: $0, in: record)?.plain },
+            group: entity.orderGroup(of: key, in: record),
             idempotencyKey: context.makeID())
     }
 

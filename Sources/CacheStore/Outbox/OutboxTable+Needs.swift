@@ -15,15 +15,26 @@ extension OutboxTable {
 
     /// The last change of the same group, which waits for those before it.
     private func groupNeed(of change: NewChange, before id: Int64) throws -> Int64? {
-        guard let group = change.group else { return nil }
-        let entities = records.plans[change.entity.name]?.orderedTogether ?? [change.entity.name]
-        let last = try entities.compactMap { entity in
-            try Int64.fetchOne(
-                db.cachedStatement(
-                    sql: "SELECT max(id) FROM sync_outbox WHERE entity = ? AND order_group = ? AND id < ?"),
-                arguments: [entity, group, id])
+        try orderedTogether(with: change.entity).compactMap { try last(of: $0, in: change.group, before: id) }.max()
+    }
+
+    /// Whether a change of another entity in the same group comes after the change `id`: one that joined `id` would overtake it.
+    func isOvertaking(_ change: NewChange, joining id: Int64) throws -> Bool {
+        try orderedTogether(with: change.entity).contains { entity in
+            guard entity != change.entity.name, let last = try last(of: entity, in: change.group) else { return false }
+            return last > id
         }
-        return last.max()
+    }
+
+    private func orderedTogether(with entity: Entity) -> [String] {
+        records.plans[entity.name]?.orderedTogether ?? [entity.name]
+    }
+
+    private func last(of entity: String, in group: String?, before id: Int64 = .max) throws -> Int64? {
+        guard let group else { return nil }
+        return try Int64.fetchOne(
+            db.cachedStatement(sql: "SELECT max(id) FROM sync_outbox WHERE entity = ? AND order_group = ? AND id < ?"),
+            arguments: [entity, group, id])
     }
 
     /// The changes of the same record that come before it. Content and fields wait for each other only if they must, so

@@ -68,7 +68,9 @@ struct OutboxTable {
         guard !last.tried, last.errorClass == nil, last.state == .queued, last.operation != .delete else { return nil }
         if last.operation == .update, skipsStep(change, after: last, waiting[..<place]) { return nil }
         let body = last.body.setting(change.body)
-        guard change.entity.canSend(body, by: last.operation) else { return nil }
+        guard change.entity.canSend(body, by: last.operation), try !isOvertaking(change, joining: last.id) else {
+            return nil
+        }
         // Waiting for a newer change could close a cycle.
         var needs = try referenceNeeds(of: change)
         if last.operation == .create {

@@ -91,12 +91,12 @@ struct QueuedChangeEdit {
     /// under the old one.
     func store() throws {
         let record = try record()
-        let group = entity.orderWithin.flatMap { entity.value(of: $0, in: record)?.plain }
         let corrected = OutboxTable.NewChange(
             table: writer.table, key: change.key, operation: change.operation, body: body, base: try base(),
             edited: JSONText.object(members: change.edited.members.filter { !removed.contains($0.key) })
                 .setting(writer.edited(fields.members.map(\.key))),
-            group: group, idempotencyKey: writer.context.makeID(), sent: change.sent(replacedBy: body))
+            group: entity.orderGroup(of: change.key, in: record),
+            idempotencyKey: writer.context.makeID(), sent: change.sent(replacedBy: body))
         try queue.edit(change.id, to: corrected)
         try updateDependencies(corrected)
     }

@@ -44,6 +44,7 @@ enum KeyAlias {
         try db.execute(
             sql: "UPDATE sync_outbox SET record_key = ? WHERE entity = ? AND record_key = ?",
             arguments: [new, table.entity.name, old])
+        if table.entity.orderWithin == table.entity.key { try renameGroup(of: table.entity, from: old, to: new, db) }
         try db.execute(
             sql: "UPDATE sync_alias SET record_key = ? WHERE entity = ? AND record_key = ?",
             arguments: [new, table.entity.name, old])
@@ -74,14 +75,16 @@ enum KeyAlias {
                 try writer.rebuildDocument(over: new)
             }
             let changed = try setInBodies(of: entity, field: field.name, old, given, db)
-            if entity.orderWithin == field.name {
-                try db.execute(
-                    sql: "UPDATE sync_outbox SET order_group = ? WHERE entity = ? AND order_group = ?",
-                    arguments: [new, entity.name, old])
-            }
+            if entity.orderWithin == field.name { try renameGroup(of: entity, from: old, to: new, db) }
             if entity.isLocal { try renameReferences(by: writer, field: field.name, old, given) }
             for key in changed { try writer.rebuildDocument(over: key) }
         }
+    }
+
+    private static func renameGroup(of entity: Entity, from old: String, to new: String, _ db: Database) throws {
+        try db.execute(
+            sql: "UPDATE sync_outbox SET order_group = ? WHERE entity = ? AND order_group = ?",
+            arguments: [new, entity.name, old])
     }
 
     /// References in local-only records must be updated here, since no pull does.

@@ -122,8 +122,7 @@ struct QueueImport {
         // A key that is only written in another way stays: an attempt may have sent it.
         let renamed = current.members.filter { field, key in body[field]?.plain != key.plain }
         if !renamed.isEmpty { change.body = renamed.reduce(body) { $0.setting($1.key, to: $1.value) }.text }
-        let within = entity.orderWithin.flatMap { entity[field: $0]?.kind }
-        if let group = given.orderGroup, case .reference(let owner)? = within {
+        if let group = given.orderGroup, let owner = context.schema.owner(within: entity) {
             change.orderGroup = try KeyAlias.current(of: group, owner, db)
         }
         return change

@@ -20,8 +20,8 @@ package struct Entity: Sendable, Equatable {
     /// Where the upstream lists what was deleted; nil if it has no such list.
     package var tombstones: TombstoneList?
     package var push: PushPlan
-    /// Changes to records with the same value in this field are pushed in the order written. If it is a reference, so are
-    /// those of other entities that name a reference to the same entity here.
+    /// Changes to records with the same value in this field are pushed in the order written. If it is a reference, or the
+    /// entity's key, so are those of other entities that name a reference to the same entity here.
     package var orderWithin: String?
     package var conflict = ConflictPolicy.lastWriteWins
     /// Nil when records have only fields.
@@ -193,6 +193,11 @@ extension Entity {
     /// When the upstream changed this version of a record, if it says so (`pull.since`).
     package func changeTime(of record: JSONText) -> Timestamp? {
         pull?.changedAt.flatMap { value(of: $0, in: record) }.flatMap(instant)
+    }
+
+    /// The value by which the changes of a record are ordered; nil without `orderWithin`.
+    package func orderGroup(of key: String, in record: JSONText) -> String? {
+        orderWithin.flatMap { $0 == self.key ? key : value(of: $0, in: record)?.plain }
     }
 
     /// The time in a value that says when something changed or was deleted.

@@ -26,10 +26,10 @@ package struct EntitySchema: Sendable, Equatable {
         return entities.filter { self.owner(within: $0) == owner }.map(\.name)
     }
 
-    /// The entity that `orderWithin` refers to; nil if it is no reference.
-    private func owner(within entity: Entity) -> String? {
-        guard case .reference(let owner)? = entity.orderWithin.flatMap({ entity[field: $0]?.kind }) else { return nil }
-        return owner
+    /// The entity that `orderWithin` refers to, which is the entity itself if that is its key; nil if it is no reference.
+    package func owner(within entity: Entity) -> String? {
+        if case .reference(let owner)? = entity.orderWithin.flatMap({ entity[field: $0]?.kind }) { return owner }
+        return entity.orderWithin == entity.key ? entity.name : nil
     }
 
     /// Words that the local API uses instead of an entity's name.

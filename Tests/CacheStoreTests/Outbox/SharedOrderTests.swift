@@ -46,6 +46,29 @@ struct SharedOrderTests {
         #expect(try ready(cache) == [payment])
     }
 
+    @Test(
+        "an order is closed after the items written before, and not by an edit that is queued already",
+        arguments: [true, false])
+    func closes(isNew: Bool) async throws {
+        let cache = try TestCache(schema: Self.bills)
+        var order = "a"
+        if isNew {
+            order = try await create("orders", #"{"status":"open"}"#, cache)
+        } else {
+            _ = try await cache.pull("orders", #"[{"id":"a","status":"new"}]"#)
+            try await cache.store.update("orders", key: "a", body: JSONText(parsing: #"{"status":"open"}"#), at: now)
+        }
+        let item = try await create("items", #"{"order_id":"\#(order)","text":"Screen"}"#, cache)
+        try await cache.store.update("orders", key: order, body: JSONText(parsing: #"{"status":"closed"}"#), at: now)
+        #expect(try ready(cache) == [order])
+        try await accept(order, as: "a", cache)
+        #expect(try ready(cache) == [item])
+        try await accept(item, cache)
+        let last = try #require(try cache.store.readyChanges(limit: 9, at: now).first)
+        #expect(last.key == "a")
+        #expect(last.body["status"] == "closed")
+    }
+
     // MARK: Steps
 
     private func create(_ entity: String, _ body: String, _ cache: TestCache) async throws -> String {
@@ -71,8 +94,12 @@ struct SharedOrderTests {
           orders:
             fields:
               id: { type: string }
+              status: { type: string }
             pull: { path: /orders }
-            push: { create: { call: POST /orders } }
+            push:
+              create: { call: POST /orders }
+              update: { call: "PATCH /orders/{id}" }
+            order_within: id
           items:
             fields:
               id: { type: string }
