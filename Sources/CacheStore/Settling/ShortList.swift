@@ -61,7 +61,16 @@ struct ShortList {
     private func isShort(_ value: JSONText, of name: String, _ whole: JSONText?) -> Bool {
         guard let whole else { return false }
         if case .object? = entity[field: name]?.kind { return false }
-        return value.abridges(whole)
+        return value.abridges(whole) || isWholeSecond(value, of: whole)
+    }
+
+    /// Whether the list shows a time without the fraction of its second: cut off or rounded.
+    private func isWholeSecond(_ value: JSONText, of whole: JSONText) -> Bool {
+        guard value.kind == .string, whole.kind == .string, let short = entity.instant(value),
+            let exact = entity.instant(whole)
+        else { return false }
+        return short.milliseconds % 1000 == 0 && exact.milliseconds % 1000 != 0
+            && abs(short.milliseconds - exact.milliseconds) < 1000
     }
 }
 

@@ -55,6 +55,7 @@ struct ShortListTests {
             (#"{"id": "a", "cost": 5}"#, #"{"id": "a", "deep": 1, "totals": {"cost": 5.0, "all": 7}}"#),
             (#"{"id": "a", "cost": 5, "n": 1}"#, #"{"id": "a", "deep": 1, "totals": {"cost": 5.0, "all": 7}}"#),
             (#"{"id":"a","model":"m"}"#, #"{"model":"m","id":"a"}"#),
+            (#"{"id":"a","at":"2026-01-01T10:00:00Z"}"#, #"{"id":"a","at":"2026-01-01T10:00:00.623Z"}"#),
         ])
     func idle(_ listed: String, _ single: String) async throws {
         let cache = try TestCache(schema: Self.schema)
