@@ -59,12 +59,18 @@ struct HookSettings: Sendable, Equatable {
         guard case .command(_, let arguments) = recipient else { return }
         let known = Self.ownPlaceholders + (entity.map(Self.names) ?? [])
         for name in arguments.flatMap(\.placeholders) where !known.contains(name) {
-            throw error("command", "there is nothing named {\(name)} to fill in", name, known)
+            guard let field = entity?[field: name] else {
+                throw error("command", "there is nothing named {\(name)} to fill in", name, known)
+            }
+            throw ConfigurationError(
+                place: places["command"] ?? "hooks.\(rule.name)",
+                problem: "{\(name)} is encrypted, and every user of this machine can see a program's arguments; "
+                    + (field.secret ? "no hook gets it" : "the program has it on its standard input"))
         }
     }
 
-    /// Those that programs and webhooks may see.
-    private static func names(_ entity: Entity) -> [String] { entity.fields.filter { !$0.secret }.map(\.name) }
+    /// Those that may be compared, and stand in arguments: none that is encrypted.
+    private static func names(_ entity: Entity) -> [String] { entity.fields.filter { !$0.isStoredSealed }.map(\.name) }
 
     private func error(
         _ key: String, _ problem: String, _ name: String, _ known: [String]

@@ -23,6 +23,7 @@ struct HookConfigurationTests {
               number: { type: string }
               status: { type: enum, values: { open: Open, ready: Ready } }
               pin: { type: string, secret: true }
+              address: { type: string, sealed: true }
         """
 
     /// `text`: the parts of the hook `label`.
@@ -88,6 +89,22 @@ struct HookConfigurationTests {
         ),
     ])
     func `what the schema does not have is refused with a suggestion`(text: String, problem: String) throws {
+        #expect(try schemaRefusal(text) == problem)
+    }
+
+    @Test(arguments: [
+        (
+            #"on: changed, of: orders, command: [/x, "--to={address}"]"#,
+            "{address} is encrypted, and every user of this machine can see a program's arguments; the program has it on "
+                + "its standard input"
+        ),
+        (
+            #"on: changed, of: orders, command: [/x, "{pin}"]"#,
+            "{pin} is encrypted, and every user of this machine can see a program's arguments; no hook gets it"
+        ),
+    ])
+    func `what is encrypted never stands in an argument, which every user can see`(text: String, problem: String) throws
+    {
         #expect(try schemaRefusal(text) == problem)
     }
 
