@@ -19,21 +19,12 @@ struct DocumentSource {
         }
     }
 
+    /// As root, no file that another user has chosen by a link: its text would be in the draft.
     private func read() throws(CommandFailure) -> [UInt8] {
         guard FileManager.default.fileExists(atPath: text) else {
             throw CommandFailure(.badData, "\(text) does not exist; check the path")
         }
-        do {
-            let size = try FileManager.default.attributesOfItem(atPath: text)[.size] as? Int ?? 0
-            guard size <= DocumentParser.largest else {
-                throw CommandFailure(.badData, "\(text) is larger than \(DocumentParser.largest >> 20) MiB")
-            }
-            return Array(try Data(contentsOf: URL(filePath: text)))
-        } catch let failure as CommandFailure {
-            throw failure
-        } catch {
-            throw CommandFailure(.badData, "cannot read \(text): check the path and its permissions")
-        }
+        return try StandardInput.bytes(of: text, atMost: DocumentParser.largest)
     }
 
     /// What to say of an answer that names another address.
