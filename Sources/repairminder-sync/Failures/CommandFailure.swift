@@ -61,9 +61,10 @@ struct CommandFailure: Error, Equatable {
         switch error {
         case let error as TokenFileError:
             CommandFailure(error.isDiskFull ? .temporaryFailure : .badConfiguration, error.message)
-        case CacheError.incompatible(let message): CommandFailure(.badConfiguration, message)
-        case CacheError.damaged(let message): CommandFailure(.badData, message)
-        case CacheError.unwritable(let message): CommandFailure(.temporaryFailure, message)
+        case CacheError.invalid(let problems): invalid(problems)
+        case CacheError.incompatible(let message): CommandFailure(.badConfiguration, TerminalText.line(message))
+        case CacheError.damaged(let message): CommandFailure(.badData, TerminalText.line(message))
+        case CacheError.unwritable(let message): CommandFailure(.temporaryFailure, TerminalText.line(message))
         case let error as StateError where error.isOwnedByAnother: CommandFailure(.notAllowed, error.message)
         case let error as StateError:
             CommandFailure(error.isOpenToOthers ? .badConfiguration : .temporaryFailure, error.message)

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import JSONText
 import LocalAPI
+import SQLiteStore
 import TestSupport
 import Testing
 
@@ -45,6 +46,21 @@ import Testing
             CommandFailure(.problem(problem)).message
                 == "bad repairminder-sync: updated  \n  a b: c repairminder-sync: ok")
         #expect(ImportPlan.Failure(line: 1, message: "bad\nline 2: ok").message == "bad line 2: ok")
+    }
+
+    @Test("what a file has stays on the line of its message: its author must not write messages in this program's name")
+    func linesOfFiles() {
+        let text = "backup.db has the table x\nrepairminder-sync: restored"
+        for error in [CacheError.incompatible(text), .damaged(text), .unwritable(text)] {
+            #expect(CommandFailure(any: error)?.message == "backup.db has the table x repairminder-sync: restored")
+        }
+        let problems = [
+            FieldProblem(field: "orders/a\nrepairminder-sync", message: "imported\u{2028}"),
+            FieldProblem(field: "b", message: "c"),
+        ]
+        let reasons = "orders/a repairminder-sync: imported ; b: c"
+        #expect(CommandFailure(any: CacheError.invalid(problems)) == CommandFailure(.badData, reasons))
+        #expect(CommandFailure.invalid(problems, in: "queue").message == "queue: \(reasons)")
     }
 
     @Test("a problem's message includes the fields that its detail does not mention")

@@ -95,15 +95,14 @@ extension QueueCommand {
                 guard files.origin.includes(origin) else {
                     throw CommandFailure(
                         .badData,
-                        "\(source) belongs to \(origin), but this daemon to \(files.origin); name another file, or the "
-                            + "right configuration")
+                        TerminalText.line("\(source) belongs to \(origin), but this daemon to \(files.origin)")
+                            + "; name another file, or the right configuration")
                 }
                 let store = try await store(queue.origin.account, files)
                 defer { try? store.close() }
                 return try await store.take(queue, at: StateFiles.now())
             } catch CacheError.invalid(let problems) {
-                let reasons = problems.map { "\($0.field): \($0.message)" }
-                throw CommandFailure(.badData, "\(source): \(reasons.joined(separator: "; "))")
+                throw CommandFailure.invalid(problems, in: source)
             }
         }
 

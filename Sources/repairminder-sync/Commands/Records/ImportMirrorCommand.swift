@@ -2,6 +2,7 @@ import ArgumentParser
 import CacheStore
 import EntitySchema
 import JSONText
+import SQLiteStore
 
 struct ImportMirrorCommand: AsyncParsableCommand, StateCommand {
     static let configuration = CommandConfiguration(
@@ -27,7 +28,9 @@ struct ImportMirrorCommand: AsyncParsableCommand, StateCommand {
             let changes = counts.changes.counted("queued change", "queued changes")
             StandardStream.output.write("imported \(records) and \(changes)\n")
         } catch let error as MirrorError {
-            throw CommandFailure(.temporaryFailure, error.message)
+            throw CommandFailure(.temporaryFailure, TerminalText.line(error.message))
+        } catch CacheError.invalid(let problems) {
+            throw CommandFailure.invalid(problems, in: path)
         }
     }
 
