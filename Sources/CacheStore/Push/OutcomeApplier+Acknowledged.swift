@@ -23,6 +23,7 @@ extension OutcomeApplier {
         // A record that a pull would set aside: the change keeps the key that it has.
         let record = answer.record.flatMap { table.entity.hasUnusableKey($0) ? .none : $0 }
         try queue.remove(change.id)
+        try endDeletion(before: change, record, table)
         let (isGone, isDoubtful) = try presence(after: change, isShown: record != nil, table)
         let sealed = try record.map(context.sealers[change.entity].seal)
         let change = try sentPart(of: change, sealed, table)
@@ -98,6 +99,21 @@ extension OutcomeApplier {
         try SettlingTable(entity: change.entity, db: db).save(
             Settling(
                 key: key, kind: .deleted, at: now, position: position, changedAt: changedAt, isConfirmed: true))
+    }
+
+    /// Ends the deletion of an earlier record that had the key which a new record has got: it was applied, whatever came of
+    /// its attempts, and must not reach the new record.
+    private func endDeletion(before creation: OutboxTable.Entry, _ record: JSONText?, _ table: EntityTable) throws {
+        guard creation.operation == .create, let key = record?[table.entity.key].flatMap(Entity.key),
+            key != creation.key
+        else { return }
+        let changes = try queue.changes(of: creation.entity, key: key)
+        guard let deletion = changes.last(where: { $0.operation == .delete && $0.id < creation.id }) else { return }
+        for edit in changes where edit.id < deletion.id {
+            try queue.remove(edit.id)
+            try merge(table).noteMerged(edit)
+        }
+        try acknowledge(deletion: deletion, table)
     }
 
     /// Returns the change's position in the log.

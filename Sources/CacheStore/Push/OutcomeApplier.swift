@@ -13,7 +13,8 @@ struct OutcomeApplier {
 
     /// `takingBack`: see `OutboxTable.postpone`.
     func apply(_ outcome: PushOutcome, to id: Int64, takingBack: Bool) throws {
-        let change = try queue.change(id)
+        // A deletion can leave the queue while it is sent, when a new record gets the key of the deleted one.
+        guard let change = try queue.entry(id) else { return }
         switch outcome {
         case .acknowledged(let record, let version, let view, let appliedAt):
             return try acknowledge(change, Answer(record: record, version: version, view: view, appliedAt: appliedAt))
