@@ -67,12 +67,16 @@ struct OutcomeApplier {
     }
 
     /// Where the log has our deletion of the record that a look-up found, if a pull had brought it under the server's key: a
-    /// list that is behind still shows it.
+    /// list that is behind still shows it. A deletion that was made before the creation was that of another record, whose key
+    /// the server has given again.
     private func deletion(of record: JSONText, from change: OutboxTable.Entry) throws -> Int64? {
         guard change.operation == .create, let table = context.table(change.entity),
             let key = record[table.entity.key]?.plain, key != change.key,
             let row = try SettlingTable(entity: change.entity, db: db).row(of: key), row.kind == .deleted
         else { return nil }
+        let deletion = try Int64.fetchOne(
+            db.cachedStatement(sql: "SELECT change_id FROM sync_change_log WHERE seq = ?"), arguments: [row.position])
+        if let deletion, deletion < change.id { return nil }
         if let time = table.entity.changeTime(of: record), let changedAt = row.changedAt, time > changedAt {
             return nil
         }

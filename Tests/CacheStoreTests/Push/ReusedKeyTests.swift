@@ -64,6 +64,26 @@ struct ReusedKeyTests {
         try expectOnlyNew(cache, key)
     }
 
+    @Test("is shown when a look-up finds it, without a change time")
+    func foundByLookUp() async throws {
+        let cache = try TestCache()
+        _ = try await cache.pull("orders", #"[{"id":"a","notes":"old"}]"#)
+        try await cache.store.delete("orders", key: "a", at: now)
+        let deletion = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
+        #expect(try await cache.store.begin(deletion, at: now))
+        try await cache.store.finish(deletion.id, .acknowledged(record: nil), at: now)
+        let key = try await cache.make("orders", #"{"notes":"new"}"#)
+        let creation = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
+        #expect(try await cache.store.begin(creation, at: now))
+        let found = try JSONText(parsing: #"{"id":"a","notes":"new"}"#)
+        try await cache.store.finish(
+            creation.id,
+            .found(record: found, version: nil, view: .list, otherwise: PushFailure(.unseen, message: ""), at: now),
+            at: now)
+        #expect(try cache.record("orders", key)?["notes"] == "new")
+        #expect(try cache.record("orders", "a")?["notes"] == "new")
+    }
+
     @Test("is deleted if a pull had brought it and it was deleted as that")
     func deletedTwin() async throws {
         let cache = try TestCache()
