@@ -92,7 +92,7 @@ struct BatchAnswer {
     }
 
     /// The first number of three digits: in `201`, `"201 Created"` and `"HTTP/1.1 201 Created"`.
-    private static func status(_ value: JSONText) -> Int? {
+    static func status(_ value: JSONText) -> Int? {
         let words = value.plain.split { !$0.isASCII || !$0.isNumber }
         return words.lazy.filter { $0.count == 3 }.compactMap { Int($0) }.first { (100...599).contains($0) }
     }

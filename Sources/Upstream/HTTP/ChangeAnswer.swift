@@ -109,10 +109,16 @@ struct ChangeAnswer {
     private func denies(_ body: JSONText, _ record: JSONText) -> Bool {
         // These may be fields of the record.
         let names = ["error", "errors"].filter { request.body?[$0] == nil }
-        guard names.contains(where: { body[$0]?.saysError == true || record[$0]?.saysError == true }) else {
-            return false
-        }
+        guard isRefusedPart(record) || names.contains(where: { body[$0]?.saysError == true || record[$0]?.saysError == true })
+        else { return false }
         return request.operation == .delete || !shows(record)
+    }
+
+    /// Whether a 207 says of the change, as of the only part of the request, that it was refused (RFC 4918, 11.1):
+    /// `[{"id": "7", "status": 422, "message": "too long"}]`.
+    private func isRefusedPart(_ record: JSONText) -> Bool {
+        guard response.status == 207, let status = record["status"].flatMap(BatchAnswer.status) else { return false }
+        return status >= 400
     }
 
     /// Whether the object in a 202 to an edit is the job that will apply it, not the record: `{"id": "job-77", "state": …}`.

@@ -144,6 +144,25 @@ struct ChangeAnswerTests {
         #expect(try await send("", status: status).outcome == .unclear)
     }
 
+    @Test(
+        "a 207 that gives the change the status of a refusal acknowledges nothing",
+        arguments: [
+            #"[{"id":"7","status":422,"message":"too long"}]"#, #"{"data":{"id":"7","status":"HTTP/1.1 403 Forbidden"}}"#,
+        ])
+    func refusedPart(_ body: String) async throws {
+        for method in ["PATCH", "DELETE"] {
+            #expect(try await send(body, method: method, status: 207).outcome == .unclear)
+        }
+        #expect(try await send(body).outcome != .unclear, "a record may have a status of its own")
+    }
+
+    @Test("a 207 that shows what was sent, or whose status is a success, has the record")
+    func acceptedPart() async throws {
+        for record in [#"{"id":"7","status":200}"#, #"{"id":"7","a":1,"status":404}"#] {
+            #expect(try await send(record, status: 207).outcome == .record(record))
+        }
+    }
+
     @Test("202 with an object accepts a change that is applied later, unless the object denies it")
     func later() async throws {
         #expect(try await send(#"{"status":"accepted"}"#, status: 202).outcome == .accepted(nil))
