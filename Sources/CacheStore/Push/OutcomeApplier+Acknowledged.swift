@@ -76,7 +76,7 @@ extension OutcomeApplier {
         try keepContent(of: change, result.remote, table)
         try merge(table).adopt(result.added, of: change.key)
         try rebase(after: change, on: result, table.entity)
-        let key = try renamed(change, to: result.newKey, table)
+        let key = try renamed(change, to: result.newKey, result.remote, table)
         try twin?.rebaseEdits(after: change, on: result.remote, key)
         if result.hasNewMembers { try ViewTable(entity: change.entity, db: db).set(result.members, of: key) }
         try merge(table).mergeRemote(of: key)
@@ -126,13 +126,21 @@ extension OutcomeApplier {
         return position
     }
 
-    /// Renames the record if the server has given it another key; returns the key that it has now.
-    private func renamed(_ change: OutboxTable.Entry, to given: JSONText?, _ table: EntityTable) throws -> String {
+    /// Renames the record if the server has given it another key; returns the key that it has now. A list that is behind still
+    /// has an edited record under the key from before.
+    private func renamed(
+        _ change: OutboxTable.Entry, to given: JSONText?, _ remote: JSONText, _ table: EntityTable
+    ) throws -> String {
         guard let given, let key = Entity.key(given), key != change.key else { return change.key }
         try KeyAlias.rename(table, from: change.key, to: given, context.records)
-        try log.append(
+        let position = try log.append(
             .renamed, change: change.id, entity: change.entity, key: key,
             detail: [("old_id", .string(change.key))])
+        guard change.operation == .update else { return key }
+        try SettlingTable(entity: change.entity, db: db).save(
+            Settling(
+                key: change.key, kind: .deleted, at: now, position: position,
+                changedAt: table.entity.changeTime(of: remote), isConfirmed: true))
         return key
     }
 

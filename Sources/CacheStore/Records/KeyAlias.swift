@@ -3,21 +3,41 @@ internal import GRDB
 internal import JSONText
 internal import SQLiteStore
 
-/// Local keys of records that the upstream has given another key; they keep working permanently.
+/// Local keys of records that the upstream has given another key; they keep working until another record has the key.
 enum KeyAlias {
     static func current(of key: String, _ entity: String, _ db: Database) throws -> String {
-        try String.fetchOne(
+        let current = try String.fetchOne(
             db.cachedStatement(sql: "SELECT record_key FROM sync_alias WHERE entity = ? AND old_key = ?"),
-            arguments: [entity, key]) ?? key
+            arguments: [entity, key])
+        guard let current, try !isTaken(key, entity, db) else { return key }
+        return current
     }
 
-    /// The same in a transaction that writes.
+    /// The same in a transaction that writes. From then on a key that another record has names only that one, also when that
+    /// has been deleted.
     static func current(of key: String, _ entity: String, in records: RecordTransaction) throws -> String {
-        try records.with(records.plans.queue.alias) { statement in
+        let current = try records.with(records.plans.queue.alias) { statement in
             try statement.bind(entity, to: 1)
             try statement.bind(key, to: 2)
             return try statement.step() ? statement.text(0) : nil
-        } ?? key
+        }
+        guard let current else { return key }
+        guard try isTaken(key, entity, records.db) else { return current }
+        try end(key, entity, records.db)
+        return key
+    }
+
+    /// Whether a record has the key itself, as when another one was given the former slug of the first.
+    private static func isTaken(_ key: String, _ entity: String, _ db: Database) throws -> Bool {
+        try Bool.fetchOne(
+            db.cachedStatement(
+                sql: "SELECT EXISTS (SELECT 1 FROM \(EntityTable.name(of: entity)) WHERE _key = ?)"),
+            arguments: [key]) ?? false
+    }
+
+    private static func end(_ key: String, _ entity: String, _ db: Database) throws {
+        try db.cachedStatement(sql: "DELETE FROM sync_alias WHERE entity = ? AND old_key = ?")
+            .execute(arguments: [entity, key])
     }
 
     /// Every key that the record has had, the current one first.
@@ -41,6 +61,7 @@ enum KeyAlias {
         // A pull may have brought the upstream's version under its own key before the answer arrived.
         try writer.delete(new)
         try writer.rename(old, to: new)
+        try end(new, table.entity.name, db)
         try db.execute(
             sql: "UPDATE sync_outbox SET record_key = ? WHERE entity = ? AND record_key = ?",
             arguments: [new, table.entity.name, old])

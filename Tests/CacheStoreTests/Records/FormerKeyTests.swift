@@ -1,0 +1,79 @@
+import EntitySchema
+import JSONText
+import SQLiteStore
+import TestSupport
+import Testing
+
+@testable import CacheStore
+
+/// The upstream makes the key from a value, such as a slug, so that an edit gives the record another key.
+@Suite("The former key of a record")
+struct FormerKeyTests {
+    private let now = TestCache.now
+    private let first = #"{"id":"foo","notes":"first","updated_at":"2026-01-01T00:00:00Z"}"#
+    private let moved = #"{"id":"bar","notes":"moved","updated_at":"2026-01-01T00:00:10Z"}"#
+    private let second = #"{"id":"foo","notes":"second","updated_at":"2026-01-01T00:02:00Z"}"#
+
+    private func send(_ answer: String?, _ cache: TestCache, at time: Timestamp) async throws {
+        let change = try #require(try cache.store.readyChanges(limit: 1, at: time).first)
+        #expect(try await cache.store.begin(change, at: time))
+        try await cache.store.finish(change.id, .acknowledged(record: answer.map { try JSONText(parsing: $0) }), at: time)
+    }
+
+    /// The record is `bar`, and was `foo`.
+    private func renamed() async throws -> TestCache {
+        let cache = try TestCache()
+        _ = try await cache.pull("orders", "[\(first)]")
+        try await cache.change("orders", "foo", #"{"notes":"moved"}"#)
+        try await send(moved, cache, at: now)
+        #expect(try cache.record("orders", "foo")?["id"] == "bar")
+        return cache
+    }
+
+    private func list(_ cache: TestCache, _ records: String, after seconds: Int) async throws {
+        let page = PulledPage(entity: "orders", records: "[\(records)]", position: try cache.store.position())
+        _ = try await cache.store.apply(page, at: now + .seconds(seconds))
+    }
+
+    @Test("names the record until another one has it")
+    func alone() async throws {
+        let cache = try await renamed()
+        try await cache.change("orders", "foo", #"{"total":5}"#)
+        #expect(try cache.store.readyChanges(limit: 9, at: now).map(\.key) == ["bar"])
+    }
+
+    @Test("names the other record that has it now, also for edits and deletions")
+    func taken() async throws {
+        let cache = try await renamed()
+        try await list(cache, "\(moved),\(second)", after: 120)
+        try await cache.change("orders", "foo", #"{"total":5}"#)
+        #expect(try cache.store.readyChanges(limit: 9, at: now).map(\.key) == ["foo"])
+        let later = now + .seconds(130)
+        try await send(second.replacing("\"notes\"", with: "\"total\":5,\"notes\""), cache, at: later)
+        #expect(try cache.record("orders", "bar")?["total"] == nil)
+        try await cache.store.delete("orders", key: "foo", at: later)
+        try await send(nil, cache, at: later)
+        // The same deletion again, as by a script that repeats it, must not reach the first record.
+        await #expect(throws: CacheError.self) { try await cache.store.delete("orders", key: "foo", at: later) }
+        #expect(try cache.record("orders", "bar")?["notes"] == "moved")
+    }
+
+    @Test("names the new record that was created here and has it now")
+    func created() async throws {
+        let cache = try await renamed()
+        let key = try await cache.make("orders", #"{"notes":"second"}"#)
+        try await send(second, cache, at: now)
+        #expect(try cache.record("orders", key)?["id"] == "foo")
+        try await cache.change("orders", "foo", #"{"total":5}"#)
+        #expect(try cache.store.readyChanges(limit: 9, at: now).map(\.key) == ["foo"])
+    }
+
+    @Test("is not shown again because a list is behind")
+    func behind() async throws {
+        let cache = try await renamed()
+        try await list(cache, first, after: 5)
+        #expect(try cache.keys(ListQuery(entity: "orders")) == ["bar"])
+        try await list(cache, first, after: 90)
+        #expect(try cache.keys(ListQuery(entity: "orders")) == ["bar"])
+    }
+}
