@@ -132,10 +132,7 @@ extension OutcomeApplier {
         _ change: OutboxTable.Entry, to given: JSONText?, _ remote: JSONText, _ table: EntityTable
     ) throws -> String {
         guard let given, let key = Entity.key(given), key != change.key else { return change.key }
-        try KeyAlias.rename(table, from: change.key, to: given, context.records)
-        let position = try log.append(
-            .renamed, change: change.id, entity: change.entity, key: key,
-            detail: [("old_id", .string(change.key))])
+        let position = try KeyAlias.rename(table, from: change.key, to: given, by: change.id, log)
         guard change.operation == .update else { return key }
         try SettlingTable(entity: change.entity, db: db).save(
             Settling(

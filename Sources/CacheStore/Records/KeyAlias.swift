@@ -51,12 +51,16 @@ enum KeyAlias {
 
     /// Renames a record everywhere: its row, its queue, and every reference to it, queued ones included.
     ///
-    /// Part of the transaction that acknowledges its creation, so readers never see a mix of old and new keys.
+    /// Part of the transaction that acknowledges the change `id` that gave it the key, so readers never see a mix of old and
+    /// new keys. The log names every record that readers see changed.
     ///
     /// `given` is the new key as the server writes it, a number or a text; references to the record are sent the same way.
-    static func rename(_ table: EntityTable, from old: String, to given: JSONText, _ records: RecordTransaction) throws
-    {
-        let (writer, db) = (records.writer(table), records.db)
+    /// Returns the log's position of the new key.
+    @discardableResult
+    static func rename(
+        _ table: EntityTable, from old: String, to given: JSONText, by id: Int64, _ log: ChangeLog
+    ) throws -> Int64 {
+        let (writer, db) = (log.records.writer(table), log.records.db)
         let new = given.plain
         // A pull may have brought the upstream's version under its own key before the answer arrived.
         try writer.delete(new)
@@ -78,28 +82,36 @@ enum KeyAlias {
                 arguments: [new, table.entity.name, old])
         }
         try setInBodies(of: table.entity, field: table.entity.key, old, given, db)
-        for entity in records.plans.schema.entities {
-            try renameReferences(in: entity, to: table.entity, old, given, records)
+        let position = try log.append(
+            .renamed, change: id, entity: table.entity.name, key: new, detail: [("old_id", .string(old))])
+        for entity in log.records.plans.schema.entities {
+            let changed = try renameReferences(in: entity, to: table.entity, old, given, by: id, log)
+            try log.append(.upserted, entity: entity.name, keys: changed.sorted())
         }
+        return position
     }
 
+    /// Returns the keys of the records whose references were changed.
     private static func renameReferences(
-        in entity: Entity, to target: Entity, _ old: String, _ given: JSONText, _ records: RecordTransaction
-    ) throws {
-        let db = records.db
+        in entity: Entity, to target: Entity, _ old: String, _ given: JSONText, by id: Int64, _ log: ChangeLog
+    ) throws -> Set<String> {
+        let db = log.records.db
         let new = given.plain
-        let writer = records.writer(EntityTable(entity: entity))
+        let writer = log.records.writer(EntityTable(entity: entity))
+        var changed: Set<String> = []
         for field in entity.fields where field.kind == .reference(to: target.name) {
             // A record whose key is a reference to the renamed record is renamed with it.
             if field.name == entity.key, entity.name != target.name, try writer.row.exists(old) {
-                try rename(writer.table, from: old, to: given, records)
+                try rename(writer.table, from: old, to: given, by: id, log)
                 try writer.rebuildDocument(over: new)
             }
-            let changed = try setInBodies(of: entity, field: field.name, old, given, db)
+            let queued = try setInBodies(of: entity, field: field.name, old, given, db)
             if entity.orderWithin == field.name { try renameGroup(of: entity, from: old, to: new, db) }
-            if entity.isLocal { try renameReferences(by: writer, field: field.name, old, given) }
-            for key in changed { try writer.rebuildDocument(over: key) }
+            if entity.isLocal { changed.formUnion(try renameReferences(by: writer, field: field.name, old, given)) }
+            for key in queued { try writer.rebuildDocument(over: key) }
+            changed.formUnion(queued)
         }
+        return changed
     }
 
     private static func renameGroup(of entity: Entity, from old: String, to new: String, _ db: Database) throws {
@@ -108,10 +120,10 @@ enum KeyAlias {
             arguments: [new, entity.name, old])
     }
 
-    /// References in local-only records must be updated here, since no pull does.
+    /// References in local-only records must be updated here, since no pull does. Returns the keys of these records.
     private static func renameReferences(
         by writer: RecordWriter, field: String, _ old: String, _ given: JSONText
-    ) throws {
+    ) throws -> [String] {
         let keys = try String.fetchAll(
             writer.db,
             sql: "SELECT _key FROM \(writer.table.name) WHERE CAST(_remote ->> '$.\"\(field)\"' AS TEXT) = ?",
@@ -120,6 +132,7 @@ enum KeyAlias {
             guard let record = try writer.row.remote(of: key) else { continue }
             try writer.assumeRemote(record.setting(field, to: given), of: key)
         }
+        return keys
     }
 
     /// Returns the keys of the records whose queued changes named the old key.

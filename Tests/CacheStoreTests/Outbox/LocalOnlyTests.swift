@@ -98,6 +98,19 @@ struct LocalOnlyTests {
     }
 
     @Test
+    func `a watcher learns which references follow a record that the server gave another key`() async throws {
+        let cache = try TestCache(schema: Self.schema)
+        let order = try await cache.make("orders", "{}")
+        let bookmark = try await cache.make("bookmarks", #"{"label":"late","order_id":"\#(order)"}"#)
+        let message = try await cache.make("messages", #"{"order_id":"\#(order)","text":"Ready"}"#)
+        let since = try cache.store.changes(since: 0, limit: 100).next
+        try await cache.send(.acknowledged(record: JSONText(parsing: #"{"id":"ord_1"}"#)))
+        let events = try cache.store.changes(since: since, limit: 100).events.map(\.document)
+        let upserted = events.filter { $0["kind"] == "upserted" }.map { [$0["entity"]?.string, $0["id"]?.string] }
+        #expect(upserted == [["messages", message], ["bookmarks", bookmark]])
+    }
+
+    @Test
     func `a secret is sealed, and only other fields are searchable`() async throws {
         let cache = try TestCache(schema: Self.schema)
         let key = try await cache.store.create(

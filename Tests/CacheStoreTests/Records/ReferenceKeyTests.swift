@@ -50,6 +50,19 @@ struct ReferenceKeyTests {
         #expect(try cache.record("grades", "C-1") == nil)
     }
 
+    @Test("a watcher learns that a record keyed by a reference was renamed too")
+    func watched() async throws {
+        let cache = try TestCache(schema: Self.schema)
+        let course = try await cache.make("courses", #"{"name":"Algebra"}"#)
+        _ = try await cache.make("grades", #"{"course_id":"\#(course)","percent":0}"#)
+        try await cache.send(.acknowledged(record: JSONText(parsing: #"{"id":"C-1"}"#)))
+        let renamed = try cache.store.changes(since: 0, limit: 100).events.map(\.document).filter {
+            $0["kind"] == "renamed"
+        }
+        #expect(renamed.map { $0["entity"]?.string } == ["courses", "grades"])
+        #expect(renamed.allSatisfy { $0["id"] == "C-1" && $0["old_id"]?.string == course })
+    }
+
     @Test("null and zero are different values, and keys are case-sensitive")
     func spelling() async throws {
         let cache = try TestCache(schema: Self.schema)
