@@ -128,17 +128,38 @@ struct QueueImport {
         return change
     }
 
-    /// Adds the record as the other database had it, if this one has none: a change needs a record to be shown and
-    /// addressed.
+    /// Adds the record as the other database had it, if this one has none or an older version: a change needs a record to be
+    /// shown and addressed, and what it was based on is no edit by others.
     func keepRecord(of change: ExportedChange, _ entity: Entity) throws {
         let writer = context.writer(EntityTable(entity: entity))
-        guard try !writer.row.exists(change.recordKey) else { return }
-        try writer.insert(change.recordKey)
-        guard change.operation != Operation.create.rawValue else { return }
+        let given = Self.record(of: change, entity)
+        if try writer.row.exists(change.recordKey) {
+            guard let given, let own = try writer.row.remote(of: change.recordKey).flatMap(entity.changeTime),
+                let changedAt = entity.changeTime(of: given), own < changedAt
+            else { return }
+        } else {
+            try writer.insert(change.recordKey)
+        }
+        guard let given else { return }
+        try writer.setRemote(given, of: change.recordKey, at: now)
+        try settle(given, of: change.recordKey, entity)
+    }
+
+    /// Lists and reads may still be behind what the other database knew.
+    private func settle(_ given: JSONText, of key: String, _ entity: Entity) throws {
+        let rows = SettlingTable(entity: entity.name, db: db)
+        let kind = try rows.row(of: key)?.kind ?? .written
+        guard kind != .deleted, let changedAt = entity.changeTime(of: given) else { return }
+        try rows.save(Settling(key: key, kind: kind, at: now, position: 0, changedAt: changedAt))
+    }
+
+    /// What the other database knew of the record of a change; nil if the change creates it.
+    private static func record(of change: ExportedChange, _ entity: Entity) -> JSONText? {
+        guard change.operation != Operation.create.rawValue else { return nil }
         var known = JSONText.object([:])
         if let stored = try? JSONText(parsing: change.record ?? change.base), stored.kind == .object { known = stored }
         let key = JSONText.object([entity.key: .string(change.recordKey)])
-        try writer.setRemote(known[entity.key] == nil ? key.setting(known) : known, of: change.recordKey, at: now)
+        return known[entity.key] == nil ? key.setting(known) : known
     }
 
     /// Whether the outcome of a creation cannot be looked up. A creation that may have arrived is searched for among

@@ -51,6 +51,23 @@ struct ExportedQueueTests {
         #expect(try fixture.queue().count == 2)
     }
 
+    @Test("a list that is behind what the other machine knew is no edit by others")
+    func behind() async throws {
+        let yaml = TestCache.shop.replacing("    sort: -created_at", with: "    sort: -created_at\n    conflict: server_wins")
+        let first = #"[{"id":"a","notes":"first","updated_at":"2026-01-01T00:00:00Z"}]"#
+        let (cache, other) = (try TestCache(schema: yaml), try TestCache(schema: yaml))
+        _ = try await other.pull("orders", first)
+        _ = try await cache.pull("orders", #"[{"id":"a","notes":"second","updated_at":"2026-01-02T00:00:00Z"}]"#)
+        try await cache.change("orders", "a", #"{"notes":"mine"}"#)
+        let queue = try ExportedQueue(text: ExportedQueue(ofDatabaseAt: cache.path).text())
+        _ = try await other.store.take(queue, at: TestCache.now)
+        _ = try await other.pull("orders", first)
+        #expect(try other.record("orders", "a")?["notes"] == "mine")
+        #expect(try other.conflictCount() == 0)
+        _ = try await other.pull("orders", #"[{"id":"a","notes":"theirs","updated_at":"2026-01-03T00:00:00Z"}]"#)
+        #expect(try other.record("orders", "a")?["notes"] == "theirs")
+    }
+
     @Test("a machine with its own queue assigns new ids, in the same order, and keeps its changes")
     func joined() async throws {
         let fixture = try await RescueFixture()

@@ -74,7 +74,8 @@ extension CacheStore {
         }
     }
 
-    /// A row with columns that the table does not have is of another version and is left out.
+    /// A row with columns that the table does not have is of another version and is left out, and so is a damaged one, whose
+    /// values do not fit. A row takes the place of an older one.
     private static func insert(_ rows: [[(column: String, value: DatabaseValue)]], into table: String, _ db: Database)
         throws
     {
@@ -82,9 +83,13 @@ extension CacheStore {
         for row in rows where known.isSuperset(of: row.map(\.column)) {
             let columns = row.map { $0.column.quoted(by: "\"") }.joined(separator: ", ")
             let marks = row.map { _ in "?" }.joined(separator: ", ")
-            try db.execute(
-                sql: "INSERT OR IGNORE INTO \(table) (\(columns)) VALUES (\(marks))",
-                arguments: StatementArguments(row.map(\.value)))
+            do {
+                try db.execute(
+                    sql: "INSERT OR REPLACE INTO \(table) (\(columns)) VALUES (\(marks))",
+                    arguments: StatementArguments(row.map(\.value)))
+            } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
+                continue
+            }
         }
     }
 }

@@ -10,6 +10,8 @@ package import Secrets
 /// - A change that the replaced database has queued stays.
 /// - A change that it knows to be sent is dropped.
 /// - A change that only the backup has may have been sent since: it is retried as an attempt with unknown outcome.
+///
+/// Old keys, answers to repeatable calls and known imports of the replaced database are added to those of the backup.
 package struct DatabaseRestore: Sendable {
     package struct Report: Sendable, Equatable {
         /// The new name of the replaced database; nil if there was none.
@@ -138,8 +140,8 @@ package struct DatabaseRestore: Sendable {
         merge.add(older)
         var queue = merge.queue
         let lost = queue.isComplete ? [] : queue.lost
-        // Everything else comes from the backup itself.
-        queue.rows = [:]
+        // Callers have seen the answers and the keys since the backup. Everything else comes from the backup itself.
+        queue.rows["sync_conflict"] = nil
         queue.settings = older.settings
         try await store.replaceQueue(with: queue, isSameCache: true, at: now)
         return Report(queued: queue.changes.count, uncertain: merge.uncertain, since: since, lost: lost)
