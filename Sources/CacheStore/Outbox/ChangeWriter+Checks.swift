@@ -21,6 +21,17 @@ extension ChangeWriter {
         return (image, document)
     }
 
+    /// Throws `.conflict` when a new record cannot have this key.
+    func requireFree(_ key: String) throws {
+        let taken = try row.load(key)
+        guard try taken != nil || KeyAlias.current(of: key, entity.name, in: context.records) != key else { return }
+        let reason =
+            taken?.deleted == true
+            ? "is deleted here, and the upstream may still have it; create it later, or with another key"
+            : "already exists; change it, or create with another key"
+        throw CacheError.conflict("\(entity.name)/\(key) \(reason)")
+    }
+
     func requireVersion(_ expected: ExpectedVersion, of key: String) throws {
         guard expected != .any else { return }
         guard case .oneOf(let marks) = expected,

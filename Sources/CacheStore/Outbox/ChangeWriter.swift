@@ -29,9 +29,7 @@ struct ChangeWriter {
         }
         let body = try sealer.seal(clear)
         let key = body[entity.key]?.plain ?? entity.madeKey(from: context.makeID())
-        guard try row.load(key) == nil, try KeyAlias.current(of: key, entity.name, in: context.records) == key else {
-            throw CacheError.conflict("\(entity.name)/\(key) already exists; change it, or create with another key")
-        }
+        try requireFree(key)
         let record: JSONText
         if body[entity.key] == nil {
             record = .object(members: [(key: entity.key, value: JSONText.string(key))] + body.members)

@@ -56,6 +56,18 @@ struct ReplacingTests {
         try cache.store.readyChanges(limit: 1, at: now).first?.body
     }
 
+    @Test("a record whose deletion is queued cannot be saved again yet, and the reason says so")
+    func deleted() async throws {
+        let cache = try TestCache()
+        _ = try await cache.pull("orders", #"[{"id":"a"}]"#)
+        try await cache.store.delete("orders", key: "a", at: now)
+        let reason =
+            "orders/a is deleted here, and the upstream may still have it; create it later, or with another key"
+        await #expect(throws: CacheError.conflict(reason)) {
+            _ = try await cache.store.write(at: now) { try $0.replace("orders", key: "a", .object(["notes": "n"])) }
+        }
+    }
+
     @Test("a key without a record creates it, with its defaults")
     func creates() async throws {
         let cache = try await cache()
