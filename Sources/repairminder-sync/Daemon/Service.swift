@@ -99,7 +99,12 @@ struct Service: Sendable {
             outcome = .failure(error)
         }
         await standby?.release()
+        if !isDamaged(outcome) { mirrorKeeper(store)?.finish() }
         try outcome.get()
+    }
+
+    private func isDamaged(_ outcome: Result<Void, any Error>) -> Bool {
+        if case .failure(CacheError.damaged) = outcome { true } else { false }
     }
 
     /// Runs all parts until one of them ends.

@@ -34,6 +34,19 @@ struct MirrorKeeper {
         }
     }
 
+    /// Writes what callers wrote in the last second: the queue, and the records that are only here. The others can be many,
+    /// and come back from the upstream. Call this when `run` has ended and no more requests come.
+    func finish() {
+        do {
+            guard try folder.origin()?.epoch == store.epoch else { return }
+            try folder.requireOwn()
+            try folder.writeQueue(of: store)
+            for entity in schema.entities where entity.isLocal { try folder.writeRecords(of: entity.name, store) }
+        } catch {
+            log.warning("writing the mirror failed", metadata: ["error": "\(error)"])
+        }
+    }
+
     /// Writes the changes since `position` in the change log, or everything for nil, and returns the new position.
     func write(since position: Int64?) throws -> Int64 {
         let origin = MirrorFolder.Origin(

@@ -57,6 +57,19 @@ struct MirrorTests {
     }
 
     @Test
+    func `a daemon that is stopped leaves the whole queue in it`() async throws {
+        try await running { daemon in
+            try await daemon.line(containing: "wrote the mirror")
+            for number in 0..<20 {
+                let task = JSONText.object(["id": .string("t\(number)"), "title": "Boiler"])
+                #expect(try await daemon.call("POST", "/v1/tasks", task).status == 201)
+            }
+            await daemon.stop()
+            #expect(try JSONText(parsing: text("_queue", daemon)).elements.count == 20)
+        }
+    }
+
+    @Test
     func `a daemon killed at any moment leaves complete files`() async throws {
         try await running { daemon in
             for round in 0..<5 {

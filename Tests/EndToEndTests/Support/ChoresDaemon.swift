@@ -40,6 +40,12 @@ actor ChoresDaemon {
         _ = await program.finish()
     }
 
+    /// Stops it as systemd does.
+    func stop() async {
+        await program.signal(SIGTERM)
+        _ = await program.finish()
+    }
+
     func end() async {
         await kill()
         try? FileManager.default.removeItem(at: folder)
