@@ -45,13 +45,15 @@ struct Acknowledgement {
         let comparison = try context.comparison(entity)
         var settling = try begun(known, comparison)
         var isBehind = false
-        if let known, let answer, isOlder(answer, than: entity.changeTime(of: known)), isSaid(answer, comparison) {
+        if let known, let answer, change.operation == .update, try isOlder(answer, than: entity.changeTime(of: known)),
+            isSaid(answer, comparison)
+        {
             guard try isFromBefore(known, comparison) else { return try overtaken(by: known, settling, comparison) }
             isBehind = true
             settling.changedAt = entity.changeTime(of: answer)
         }
-        let answer = answer.flatMap {
-            isOlder($0, than: settling.changedAt) || isAnother($0, comparison)
+        let answer = try answer.flatMap {
+            try isOlder($0, than: settling.changedAt) || isAnother($0, comparison)
                 || !isLater($0, than: appliedAt) && isBefore($0, known, settling, comparison) ? nil : $0
         }
         let isMerged = isLater(known, than: appliedAt)
@@ -99,6 +101,8 @@ struct Acknowledgement {
         var settling = Settling(key: change.key, kind: isNew ? .created : .written, at: context.now, position: 0)
         settling.parts = before?.parts ?? [:]
         settling.changedAt = [before?.changedAt, known.flatMap(entity.changeTime)].compactMap(\.self).max()
+        // What the deleted record of the same key was last seen with is older than the new one.
+        if try isAgain() { settling.changedAt = settling.changedAt.map { $0 + .milliseconds(1) } }
         for (field, sent) in change.body.members where field != entity.key {
             guard change.operation == .update else {
                 settling.set(field, to: sent, from: [], comparison)
@@ -126,8 +130,16 @@ struct Acknowledgement {
         return shown
     }
 
-    private func isOlder(_ answer: JSONText, than changedAt: Timestamp?) -> Bool {
-        guard change.operation == .update, let changedAt, let time = entity.changeTime(of: answer) else { return false }
+    /// Whether the change made a record again that was deleted here under this key not long ago.
+    private func isAgain() throws -> Bool {
+        guard change.operation == .create else { return false }
+        return try settling()?.kind == .deleted
+    }
+
+    private func isOlder(_ answer: JSONText, than changedAt: Timestamp?) throws -> Bool {
+        guard try change.operation == .update || isAgain(), let changedAt, let time = entity.changeTime(of: answer) else {
+            return false
+        }
         return time < changedAt
     }
 

@@ -144,6 +144,21 @@ struct AcknowledgementTests {
         }
     }
 
+    @Test("a record that is made again under its key is not the deleted one that a server shows which is behind")
+    func madeAgain() async throws {
+        let old = #"{"id":"a","notes":"A","updated_at":"2026-03-01T10:00:01Z"}"#
+        let cache = try await cache(old)
+        try await cache.store.delete("orders", key: "a", at: now)
+        try await cache.send(answer: nil)
+        _ = try await cache.make("orders", #"{"id":"a","notes":"B"}"#)
+        try await cache.send(answer: old)
+        #expect(try notes(cache) == "B")
+        try await pull(cache, "[\(old)]")
+        #expect(try notes(cache) == "B")
+        try await pull(cache, #"[{"id":"a","notes":"C","updated_at":"2026-03-01T10:00:05Z"}]"#, after: 2)
+        #expect(try notes(cache) == "C")
+    }
+
     @Test("an edit of a new record does not flicker back to what the creation had sent")
     func editOfNewRecord() async throws {
         let cache = try await cache()
