@@ -82,6 +82,8 @@ struct ErrorText {
     private static let traces: Set = ["stack", "stackTrace", "trace"]
     /// The left-out members that are shown if there is no text.
     private static let codes: Set = ["code", "type"]
+    /// The numbers that are shown if there is no text.
+    private static let numericCodes: Set = ["code", "error", "error_code", "errorCode", "errno"]
     /// Of one object or list.
     private static let mostMembers = 200
     /// Counts objects and lists; messages are no deeper.
@@ -151,8 +153,13 @@ struct ErrorText {
                 let inner = Self.place(of: name, in: place)
                 collect(member, at: inner, depth: depth + 1, withCodes: withCodes, into: &texts)
             }
+        case .number where withCodes && isCode(place): texts.add("\(place): \(value.plain.cut(toScalars: longestName))")
         case .number, .boolean, .null: return
         }
+    }
+
+    private static func isCode(_ place: String) -> Bool {
+        numericCodes.contains(String(place.split(separator: ".").last ?? ""))
     }
 
     /// Names with `@` are of JSON-LD: `@context`, `@type`. A trace is a list of places in the server's program; any other

@@ -97,7 +97,7 @@ struct AnswerRuleTests {
 
     @Test("codes hold, name another version, or say that there is no record")
     func codes() async throws {
-        #expect(try await error(422, #"{"code":4711}"#) == .barred(status: 422, "\(words) 422"))
+        #expect(try await error(422, #"{"code":4711}"#) == .barred(status: 422, "\(words) 422: code: 4711"))
         #expect(try await error(400, #"{"code":"stale"}"#) == .changed(status: 400, "\(words) 400: code: stale"))
         let gone = UpstreamError.gone(status: 400, "\(words) 400: code: no_such_order")
         #expect(try await error(400, #"{"code":"no_such_order"}"#) == gone)

@@ -27,6 +27,16 @@ struct ErrorTextTests {
     }
 
     @Test(
+        "a code that is a number is shown where there is no text",
+        arguments: [
+            (#"{"code":4711}"#, ": code: 4711"), (#"{"error":{"code":17,"id":3}}"#, ": error.code: 17"),
+            (#"{"error":17,"message":""}"#, ": error: 17"), (#"{"code":17,"message":"No"}"#, ": No"),
+        ])
+    func numericCodes(_ body: String, _ text: String) {
+        #expect(words(body) == text)
+    }
+
+    @Test(
         "#19 the body's own words are kept when nothing is at the schema's place",
         arguments: [
             // Django REST framework
