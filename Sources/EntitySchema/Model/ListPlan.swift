@@ -141,10 +141,15 @@ package struct Place: Sendable, Equatable {
         return .array(groups.flatMap(\.elements))
     }
 
-    private static func members(at path: String, in answer: JSONText, naming member: String? = nil) -> JSONText? {
+    /// The members of the object at a place that ends with `*`.
+    private static func members(at path: String, in answer: JSONText) -> [(key: String, value: JSONText)]? {
         guard path == "*" || path.hasSuffix(".*") else { return nil }
         guard let object = answer.at(path: String(path.dropLast(2))), object.kind == .object else { return nil }
-        let members = object.members
+        return object.members
+    }
+
+    private static func members(at path: String, in answer: JSONText, naming member: String?) -> JSONText? {
+        guard let members = members(at: path, in: answer) else { return nil }
         guard members.allSatisfy({ $0.value.kind == .object }) else { return nil }
         guard let member else { return .array(members.map(\.value)) }
         return .array(members.map { $0.value.without(member).leading([(member, .string($0.key))]) })
@@ -154,9 +159,16 @@ package struct Place: Sendable, Equatable {
     /// `contacts`.
     package func membersWithKey(_ key: Place, in answer: JSONText) -> String? {
         paths.lazy.map { $0.isEmpty ? "*" : "\($0).*" }.first { path in
-            let members = Self.members(at: path, in: answer)?.elements ?? []
+            let members = Self.members(at: path, in: answer, naming: nil)?.elements ?? []
             return !members.isEmpty && members.allSatisfy { key.value(in: $0) != nil }
         }
+    }
+
+    /// Where a place ends with `*`: the first member of the object there that is no object, so that it is no list.
+    package func strayMember(in answer: JSONText) -> String? {
+        paths.lazy.compactMap { path in
+            Self.members(at: path, in: answer)?.first { $0.value.kind != .object }?.key
+        }.first
     }
 
     /// Whether it is there, and null.

@@ -49,6 +49,16 @@ struct OtherShapeTests {
         _ status: Int, _ body: String, records: String = "records: _embedded.books", pull: String = "",
         fields: String = ""
     ) async throws -> Int? {
+        do {
+            return try await page(status, body, records: records, pull: pull, fields: fields)
+        } catch UpstreamError.malformed {
+            return nil
+        }
+    }
+
+    private func page(
+        _ status: Int, _ body: String, records: String, pull: String = "", fields: String = ""
+    ) async throws -> Int {
         let transport = ScriptedTransport { _ in HTTPResponse(status: status, body: Array(body.utf8)) }
         let yaml = """
             schema: hal
@@ -58,11 +68,7 @@ struct OtherShapeTests {
         let schema = try EntitySchema(yaml: yaml, file: "hal.yaml")
         let upstream = HTTPUpstream(plan: schema.upstream, baseURL: "https://shop.example", transport: transport)
         let list = try #require(schema["books"]?.pull?.list)
-        do {
-            return try await upstream.page(PageRequest(entity: "books", path: "/books", list: list)).count
-        } catch .malformed {
-            return nil
-        }
+        return try await upstream.page(PageRequest(entity: "books", path: "/books", list: list)).count
     }
 
     @Test("a list may be left out when it is empty, if the answer says so")
@@ -198,6 +204,18 @@ struct OtherShapeTests {
             try await message(of: "repairminder-live", body, others: [])
                 == "/api/clients answered no list at data.clients, but an object with a record in each member; set records: "
                 + "data.clients.*")
+    }
+
+    @Test("a member that is no record beside records as members is named in the error")
+    func strayMember() async throws {
+        let body = #"{"contacts":{"a":{"id":"a"},"count":1}}"#
+        await #expect(
+            throws: UpstreamError.malformed(
+                "/books answered no list at contacts.*, but an object whose member count is no record")
+        ) { try await page(200, body, records: "records: contacts.*") }
+        await #expect(
+            throws: UpstreamError.malformed("/books answered no list at *, but an object whose member n is no record")
+        ) { try await page(200, #"{"a":{"id":"a"},"n":null}"#, records: #"records: "*""#) }
     }
 
     @Test("an object with a key that is no record is named in the error")
