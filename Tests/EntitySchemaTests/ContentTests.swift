@@ -25,6 +25,7 @@ struct ContentTests {
         ("content: { url: remote_image_url, types: [jpeg] }", "jpeg is not a media type"),
         ("content: { url: remote_image_url, max_size: 50 MB }", "expected a size"),
         ("content: { url: remote_image_url, state: caption_kind }", "must have the values queued"),
+        ("content: { url: remote_image_url, state: size }", "size must be of type string or enum"),
         ("content: { upload: { call: \"PUT /photos/{number}\" } }", "photos has no field number"),
         ("content: { upload: { call: \"PUT /photos/{id}\", when: { id: a } } }", "unknown key when"),
     ])
@@ -42,6 +43,7 @@ struct ContentTests {
                     fields:
                       id: { type: string }
                       remote_image_url: { type: string }
+                      size: { type: integer }
                       caption_kind: { type: enum, values: { plain: Plain } }
                       upload_status: { type: enum, values: { queued: Q, uploading: U, uploaded: D, failed: F } }
                     pull: { path: /photos }

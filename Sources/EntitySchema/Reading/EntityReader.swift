@@ -71,9 +71,13 @@ struct EntityReader {
         var templates: [Template] = []
         if let title = node.child("title") { templates.append(try title.template()) }
         if let other = node.child("title_else") {
+            guard !templates.isEmpty else {
+                throw other.error("title_else has no effect here: there is no title; write this text as title")
+            }
             // A bare field name is short for its template.
             let text = try other.string()
-            if let template = Template(text.contains("{") ? text : "{\(text)}") { templates.append(template) }
+            let isField = !text.contains("{") && !text.contains("}")
+            templates.append(isField ? Template(parts: [.placeholder(text)]) : try other.template())
         }
         return templates
     }

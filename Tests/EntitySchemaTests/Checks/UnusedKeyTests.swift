@@ -108,6 +108,14 @@ struct UnusedKeyTests {
         expectRefusal(error, "entities.drafts.fields.f.\(key)", "has no effect here: the upstream has no local-only")
     }
 
+    @Test("a second title is refused without a first one, and with an open brace; a field's name alone stands for its value")
+    func titleElse() {
+        expectRefusal(Self.error(entity: "title_else: id"), "entities.notes.title_else", "write this text as title")
+        let entity = #"title: "{id}""# + "\n    title_else: "
+        expectRefusal(Self.error(entity: entity + #""{id""#), "entities.notes.title_else", "every { to be closed")
+        #expect(Self.error(entity: entity + "id")?.description == nil)
+    }
+
     @Test("what concerns writes may stand where none is allowed yet")
     func writes() {
         let fields = "f: { type: string, default: a, steps: true }, l: { type: list, merge: set }"

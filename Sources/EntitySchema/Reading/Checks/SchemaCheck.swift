@@ -84,15 +84,15 @@ struct SchemaCheck {
     }
 
     private func check(_ relation: Relation, of entity: Entity) throws(SchemaError) {
+        let way = relation.isMany ? "choose another name" : "name it with as:"
         guard !relation.name.hasPrefix("_") else {
             throw error(
-                entity, place(of: relation),
-                "a relation cannot begin with _, as \(relation.name) does; name it with as:")
+                entity, place(of: relation), "a relation cannot begin with _, as \(relation.name) does; \(way)")
         }
         if EntitySchema.reservedRelationNames.contains(relation.name) {
             throw error(
                 entity, place(of: relation),
-                "\(relation.name) is a word of the local API and cannot name a relation; rename it with as:")
+                "\(relation.name) is a word of the local API and cannot name a relation; \(way)")
         }
         let other = try target(of: relation, in: entity)
         guard case .many(let name, let rule) = relation.kind else {
@@ -149,7 +149,10 @@ struct SchemaCheck {
         }
         let writes = [content.upload?.path, content.delete?.path].compactMap(\.self).flatMap(\.fields)
         for name in writes + (content.path?.placeholders ?? []) { try pathField(name, of: entity, at: "content") }
-        guard let name = content.state, case .enum(let values) = entity[field: name]?.kind else { return }
+        guard let name = content.state, entity[field: name]?.kind != .string else { return }
+        guard case .enum(let values) = entity[field: name]?.kind else {
+            throw error(entity, "content.state", "\(name) must be of type string or enum, because it shows a word")
+        }
         let missing = ContentState.allCases.map(\.rawValue).filter { word in !values.contains { $0.value == word } }
         guard missing.isEmpty else {
             throw error(
