@@ -30,6 +30,26 @@ struct ImportSourceTests {
         }
     }
 
+    @Test("CSV in another encoding is refused, so that no letter is replaced")
+    func encoding() throws {
+        for (bytes, words) in [
+            (Array("id,notes\n1,M".utf8) + [0xFC] + Array("ller\n".utf8), "line 2: the text is not UTF-8"),
+            (Array("id\n\"".utf8) + [0x80] + Array("\"\n".utf8), "line 2: the text is not UTF-8"),
+            ([0xFF, 0xFE, 0x69, 0, 0x64, 0], "the file is in UTF-16"), ([0xFE, 0xFF, 0, 0x69], "the file is in UTF-16"),
+        ] {
+            let failure = #expect(throws: CommandFailure.self) { try CSVReader.rows(bytes) }
+            #expect(failure?.status == .badData && failure?.message == "\(words); save it as CSV in UTF-8")
+        }
+    }
+
+    @Test("a file whose cells are separated by semicolons or tabs is refused with what to do", arguments: [";", "\t"])
+    func separator(_ text: String) throws {
+        let failure = #expect(throws: CommandFailure.self) { try source.csv(Array("id\(text)total\n1\(text)2\n".utf8)) }
+        let name = text == ";" ? "semicolons" : "tabs"
+        #expect(
+            failure?.message == "line 1: cells are separated by \(name); save the file as CSV with commas")
+    }
+
     @Test("a row of more than 16 MiB is refused, and a quote that is not closed takes no more than that")
     func huge() throws {
         let text = [UInt8](repeating: UInt8(ascii: "a"), count: CSVReader.largestRow + 1)

@@ -9,8 +9,11 @@ struct CSVReader {
     /// The largest row, in bytes: much more than a record may have, and less than a file whose quote is not closed.
     static let largestRow = 16 << 20
 
-    /// Throws when a quote is not closed, text follows one, or a row is too long.
+    /// Throws when a quote is not closed, text follows one, a row is too long, or the text is not UTF-8.
     static func rows(_ bytes: [UInt8]) throws(CommandFailure) -> [Row] {
+        if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF]) {
+            throw CommandFailure(.badData, "the file is in UTF-16; \(way)")
+        }
         var reader = CSVReader(bytes: bytes[...])
         // A byte order mark is no part of the first name.
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { reader.bytes = bytes[3...] }
@@ -52,7 +55,7 @@ struct CSVReader {
         guard bytes.first == UInt8(ascii: "\"") else {
             let text = bytes.prefix { !",\r\n".utf8.contains($0) }
             bytes = bytes.dropFirst(text.count)
-            return String(decoding: text, as: UTF8.self)
+            return try Self.text(text, line)
         }
         let begin = line
         bytes.removeFirst()
@@ -72,10 +75,20 @@ struct CSVReader {
                 throw CommandFailure(
                     .badData, "line \(line): text follows a closing quote; inside a cell, write each quote twice")
             }
-            return String(decoding: text, as: UTF8.self)
+            return try Self.text(text[...], begin)
         }
         throw CommandFailure(
             .badData, "line \(begin): a quote is not closed; close it, or write it twice inside quotes")
+    }
+
+    private static let way = "save it as CSV in UTF-8"
+
+    /// The text of a cell that begins on this line.
+    private static func text(_ bytes: ArraySlice<UInt8>, _ line: Int) throws(CommandFailure) -> String {
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw CommandFailure(.badData, "line \(line): the text is not UTF-8; \(way)")
+        }
+        return text
     }
 
     private static func tooLong(_ line: Int) -> CommandFailure {

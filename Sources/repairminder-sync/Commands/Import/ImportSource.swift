@@ -43,6 +43,14 @@ struct ImportSource {
     func csv(_ bytes: [UInt8]) throws(CommandFailure) -> [ImportRow] {
         let rows = try CSVReader.rows(bytes)
         guard let header = rows.first else { return [] }
+        if header.cells.count == 1, let name = header.cells.first, shape.field(name) == nil,
+            let separator = name.first(where: { $0 == ";" || $0 == "\t" })
+        {
+            throw CommandFailure(
+                .badData,
+                "line \(header.line): cells are separated by \(separator == ";" ? "semicolons" : "tabs"); "
+                    + "save the file as CSV with commas")
+        }
         for name in header.cells where shape.field(name) == nil && !name.hasPrefix("_") {
             throw CommandFailure(
                 .badData,
