@@ -90,6 +90,19 @@ import Testing
         }
     }
 
+    @Test("a field that is refused with any value gets no hint")
+    func noHint() async throws {
+        let document = try JSONText(parsing: #"{"errors":[{"code":"unknown_field","field":"totl","message":"no field"}]}"#)
+        let problem = LocalAPIProblem(
+            status: 422, title: "x", detail: "totl: no field", errors: [.init(field: "totl", message: "no field")],
+            document: document)
+        await #expect {
+            try await RecordWriting.explaining(["totl=5"]) { () throws(LocalAPIError) in throw .problem(problem) }
+        } throws: { error in
+            (error as? CommandFailure)?.message == "totl: no field"
+        }
+    }
+
     @Test("when a field is rejected as text, a hint shows how to send JSON")
     func hint() async {
         let problem = LocalAPIProblem(

@@ -34,11 +34,18 @@ enum RecordWriting {
         } catch {
             var failure = CommandFailure(error)
             if case .problem(let problem) = error {
-                let refused = Set(problem.errors.map(\.field))
+                let refused = Set(problem.errors.map(\.field)).subtracting(barred(problem))
                 failure.message += hints(arguments, refused: refused).map { "\n  \($0)" }.joined()
             }
             throw failure
         }
+    }
+
+    /// The fields that are refused with any value.
+    private static func barred(_ problem: LocalAPIProblem) -> [String] {
+        let codes = ["unknown_field", "read_only_field", "unsendable_field"]
+        let errors = problem.document["errors"]?.elements ?? []
+        return errors.filter { codes.contains($0["code"]?.string ?? "") }.compactMap { $0["field"]?.string }
     }
 
     private static func hints(_ arguments: [String], refused: Set<String>) -> [String] {
