@@ -105,6 +105,19 @@ struct DraftListTests {
         #expect(draft.schema.entities.map(\.name) == ["things"])
     }
 
+    @Test("One record with a key and a list in a part of it is no list; a list in an envelope with an id is one")
+    func part() throws {
+        func answer(_ part: String) -> String {
+            let list = "items: { type: array, items: { $ref: \"#/components/schemas/Thing\" } }"
+            return Document.answers(
+                "type: object, properties: { id: { type: string }, \(part): { type: object, properties: { \(list) } } }")
+        }
+        let draft = try draft(
+            [Self.thing], ["/me: { get: { \(answer("drive")) } }", "/things: { get: { \(answer("data")) } }"])
+        #expect(draft.paths.map(\.path) == ["/things"])
+        #expect(draft.leftOut.first { $0.path == "/me" }?.reason == "it answers one record, which contains drive.items")
+    }
+
     @Test("A plural number is a count, and what only ends like a key is no reference")
     func references() throws {
         let other =

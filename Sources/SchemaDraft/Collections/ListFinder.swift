@@ -44,7 +44,8 @@ struct ListFinder {
         if best.rank > 3 {
             return .other("it answers only \(best.names.joined(separator: ".")), which are about the answer")
         }
-        if best.rank > 0, KeyGuess.hasOwnKey(answer, of: path, shapes) || texts(answer) > 3 {
+        let isDoubtful = best.rank > 0 || isInPart(best.names, of: path)
+        if isDoubtful, KeyGuess.hasOwnKey(answer, of: path, shapes) || texts(answer) > 3 {
             return .other("it answers one record, which contains \(best.names.joined(separator: "."))")
         }
         let rivals = candidates.filter { $0.rank == best.rank && $0.names.count == best.names.count }
@@ -53,6 +54,12 @@ struct ListFinder {
             return .other("it answers several lists (\(names)), of which none is the list of the path")
         }
         return .list(list(best.names, best.item, answer))
+    }
+
+    /// Whether a list is in a member that is neither an envelope nor called like the path: `drive.items` of a user at `/me`.
+    private func isInPart(_ names: [String], of path: PathPattern) -> Bool {
+        guard names.count > 1, let outer = names.first.map(Words.folded) else { return false }
+        return rank(outer, Words.folded(Collection.base(of: path).last ?? "")) > 0
     }
 
     /// How many texts stand beside the lists that say something of a record, rather than of the answer.
