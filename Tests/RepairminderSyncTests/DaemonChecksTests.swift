@@ -59,6 +59,7 @@ struct DaemonChecksTests {
             ("/etc/sync/propdocs.yaml", "sudo systemctl start repairminder-sync@propdocs"),
             ("/etc/sync/schemas/shop.yaml", "repairminder-sync run --config /etc/sync/schemas/shop.yaml"),
             ("/etc/sync", "repairminder-sync run --config /etc/sync"),
+            ("/home/ada/my shop.yaml", "repairminder-sync run --config '/home/ada/my shop.yaml'"),
         ] as [(String?, String)])
     func start(file: String?, command: String) throws {
         var configuration = try TemporaryFolder().configuration()

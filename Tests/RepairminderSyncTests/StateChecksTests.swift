@@ -115,6 +115,7 @@ struct StateChecksTests {
             (nil, "repairminder-sync login"), ("/etc/sync/config.yaml", "sudo repairminder-sync login"),
             ("/etc/sync/propdocs.yaml", "sudo repairminder-sync login --config /etc/sync/propdocs.yaml"),
             ("/home/ada/config.yaml", "repairminder-sync login --config /home/ada/config.yaml"),
+            ("/home/ada/my shop.yaml", "repairminder-sync login --config '/home/ada/my shop.yaml'"),
         ] as [(String?, String)])
     func command(file: String?, command: String) throws {
         var configuration = try folder.configuration()

@@ -23,6 +23,12 @@ struct ConnectionOptions: ParsableArguments {
         if socket != nil, address != nil { throw ValidationError("use --socket or --address, not both") }
     }
 
+    /// The flags that were given, for a command that a message proposes.
+    var flags: String {
+        let given = [("config", config), ("socket", socket), ("address", address), ("token-file", tokenFile)]
+        return given.map { name, value in value.map { " --\(name) \(ShellWord.quoted($0))" } ?? "" }.joined()
+    }
+
     /// The socket of a daemon installed from the package.
     static let systemSocket = "/run/repairminder-sync/api.sock"
 

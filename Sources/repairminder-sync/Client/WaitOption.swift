@@ -27,8 +27,11 @@ struct WaitOption: ParsableArguments {
     /// How long the call may take.
     var deadline: Duration { .seconds(60 + (wait ?? 0)) }
 
-    /// Throws if the upstream does not have the write: the change stays here, so the message says where to look.
-    static func requireConfirmed(_ answer: LocalAPIClient.Answer) throws(CommandFailure) {
+    /// Throws if the upstream does not have the write: the change stays here, so the message says where to look, with the
+    /// flags of `connection` that lead to the same daemon.
+    static func requireConfirmed(
+        _ answer: LocalAPIClient.Answer, _ connection: ConnectionOptions
+    ) throws(CommandFailure) {
         guard answer.status == 202, let push = answer.body?["_sync"]?["push"], let state = push["state"]?.string else {
             return
         }
@@ -37,6 +40,6 @@ struct WaitOption: ParsableArguments {
         throw CommandFailure(
             isOver ? .badData : .temporaryFailure,
             "saved here, but the upstream does not have it: change \(changes) is \(state); "
-                + "see repairminder-sync queue \(changes)")
+                + "see repairminder-sync queue \(changes)\(connection.flags)")
     }
 }

@@ -4,21 +4,21 @@ extension Configuration {
         guard let file else { return "repairminder-sync run" }
         let name = file.dropFirst(systemFolder.count + 1).dropLast(".yaml".count)
         guard file == "\(systemFolder)/\(name).yaml", !name.contains("/") else {
-            return "repairminder-sync run --config \(file)"
+            return "repairminder-sync run --config \(ShellWord.quoted(file))"
         }
         return "sudo systemctl start repairminder-sync" + (name == "config" ? "" : "@\(name)")
     }
 
     /// The words of a command as one for this daemon, such as `repairminder-sync status --config shop.yaml`.
     func command(_ words: String, systemFolder: String = Environment.ofThisProcess().systemFolder) -> String {
-        let named = file.map { $0 == "\(systemFolder)/config.yaml" ? "" : " --config \($0)" } ?? ""
+        let named = file.map { $0 == "\(systemFolder)/config.yaml" ? "" : " --config \(ShellWord.quoted($0))" } ?? ""
         return "repairminder-sync \(words)\(named)"
     }
 
     /// The commands that put a backup in place of the database.
     func restoreCommand(_ backup: String, systemFolder: String = Environment.ofThisProcess().systemFolder) -> String {
         let start = startCommand(systemFolder: systemFolder)
-        let restore = command("restore \(backup)", systemFolder: systemFolder)
+        let restore = command("restore \(ShellWord.quoted(backup))", systemFolder: systemFolder)
         guard start.hasPrefix("sudo ") else { return restore }
         return "\(start.replacing(" start ", with: " stop ")) && sudo \(restore); \(start)"
     }
@@ -28,6 +28,6 @@ extension Configuration {
         guard let file else { return "repairminder-sync login" }
         if file == "\(systemFolder)/config.yaml" { return "sudo repairminder-sync login" }
         let isPackaged = file.hasPrefix("\(systemFolder)/")
-        return (isPackaged ? "sudo " : "") + "repairminder-sync login --config \(file)"
+        return (isPackaged ? "sudo " : "") + "repairminder-sync login --config \(ShellWord.quoted(file))"
     }
 }

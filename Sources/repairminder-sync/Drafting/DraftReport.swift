@@ -57,7 +57,7 @@ struct DraftReport {
     }
 
     private var steps: [String] {
-        let path = file.hasPrefix("/") || file.hasPrefix(".") ? file : "./\(file)"
+        let path = ShellWord.quoted(file.hasPrefix("/") || file.hasPrefix(".") ? file : "./\(file)")
         let demo = draft.settings.map { " --setting \($0)=1" }.joined()
         let settings = draft.settings.map { " --upstream.setting \($0)=…" }.joined()
         let address = draft.schema.upstream.baseURL == nil ? " --upstream.base-url URL" : ""

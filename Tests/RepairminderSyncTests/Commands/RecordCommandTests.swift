@@ -30,11 +30,25 @@ import Testing
             as [(String, Int32)])
     func unconfirmed(_ state: String, _ status: Int32) throws {
         let body = try JSONText(parsing: #"{"_sync": {"push": {"state": "\#(state)", "changes": [7]}}}"#)
+        let options = try ConnectionOptions.parse(["--config", "/srv/my shop.yaml"])
         let failure = #expect(throws: CommandFailure.self) {
-            try WaitOption.requireConfirmed(LocalAPIClient.Answer(status: 202, body: body))
+            try WaitOption.requireConfirmed(LocalAPIClient.Answer(status: 202, body: body), options)
         }
         #expect(failure?.status.rawValue == status && failure?.message.contains("change 7 is \(state)") == true)
-        try WaitOption.requireConfirmed(LocalAPIClient.Answer(status: 200, body: body))
+        #expect(failure?.message.hasSuffix("queue 7 --config '/srv/my shop.yaml'") == true)
+        try WaitOption.requireConfirmed(LocalAPIClient.Answer(status: 200, body: body), options)
+    }
+
+    @Test("revealing where no field is secret says so")
+    func nothingSecret() async {
+        let problem = LocalAPIProblem(
+            status: 400, title: "x", detail: "this address has no parameter reveal",
+            errors: [.init(field: "reveal", message: "x")], code: "unknown_parameter")
+        await #expect {
+            try await GetCommand.explaining("orders") { () throws(LocalAPIError) in throw .problem(problem) }
+        } throws: { error in
+            (error as? CommandFailure)?.message == "orders has no secret fields, so leave --reveal out"
+        }
     }
 
     @Test("a search that reaches its limit says that there may be more")
@@ -53,12 +67,19 @@ import Testing
     @Test("api takes a path, or a method and a path, and nothing else")
     func api() throws {
         for words in [["/v1/status"], ["delete", "/v1/orders/a"], ["/v1/orders", "-d", "-"]] {
-            #expect(try RepairminderSync.parseAsRoot(["api"] + words) is APICommand)
+            try APICommand.parse(words).requireCall()
         }
-        for words in [
-            [], ["v1/status"], ["GET", "POST", "/"], ["G T", "/"], ["/", "-H", "nothing"], ["/", "-H", "a: b\n"],
-        ] {
-            #expect(throws: (any Error).self, "\(words)") { try RepairminderSync.parseAsRoot(["api"] + words) }
+        for words in [["v1/status"], ["GET", "POST", "/"], ["G T", "/"]] {
+            #expect(throws: CommandFailure.self, "\(words)") { try APICommand.parse(words).requireCall() }
         }
+        for words in [[], ["/", "-H", "nothing"], ["/", "-H", "a: b\n"]] {
+            #expect(throws: (any Error).self, "\(words)") { try APICommand.parse(words) }
+        }
+    }
+
+    @Test("api reports a mistyped flag, not its value as a second path")
+    func mistypedFlag() {
+        let error = #expect(throws: (any Error).self) { try APICommand.parse(["/v1/status", "--adress", "x"]) }
+        #expect(error.map { APICommand.fullMessage(for: $0) }?.contains("--adress") == true)
     }
 }

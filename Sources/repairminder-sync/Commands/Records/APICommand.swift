@@ -37,16 +37,21 @@ struct APICommand: AsyncParsableCommand {
     private var target: String { call.last ?? "" }
 
     func validate() throws {
-        guard (1...2).contains(call.count), target.hasPrefix("/") else {
-            throw ValidationError("expected a path such as /v1/status, or a method and a path")
-        }
-        guard method.allSatisfy({ $0.isASCII && $0.isLetter }) else {
-            throw ValidationError("\(method): expected a method such as GET")
-        }
         _ = try fields
     }
 
+    /// Not in `validate`, which would report the value of a mistyped flag as a second path before the flag is reported.
+    func requireCall() throws(CommandFailure) {
+        guard (1...2).contains(call.count), target.hasPrefix("/") else {
+            throw CommandFailure(.usage, "expected a path such as /v1/status, or a method and a path")
+        }
+        guard method.allSatisfy({ $0.isASCII && $0.isLetter }) else {
+            throw CommandFailure(.usage, "\(method): expected a method such as GET")
+        }
+    }
+
     func run() async throws {
+        try requireCall()
         let body: [UInt8]? = if data == "-" { try StandardInput.bytes() } else { data.map { Array($0.utf8) } }
         let client = try connection.connection(environment: .ofThisProcess())
             .client(deadline: .seconds(180), largest: Self.largestFile)

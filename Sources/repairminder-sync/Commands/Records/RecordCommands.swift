@@ -23,8 +23,26 @@ struct GetCommand: AsyncParsableCommand {
         let query = reveal.isEmpty ? [] : [(name: "reveal", value: reveal.joined(separator: ","))]
         let client = try options.client()
         let key = try await RecordID.key(of: id, in: entity, client)
-        let answer = try await client.get(LocalAPIPaths.record(of: entity, id: key), query: query)
+        let answer = try await Self.explaining(entity) { () throws(LocalAPIError) in
+            try await client.get(LocalAPIPaths.record(of: entity, id: key), query: query)
+        }
         try options.show(answer.body) { RecordTable.one($0).rendered(ClientOptions.presentation()) }
+    }
+}
+
+extension GetCommand {
+    /// Says of an entity without secret fields that it has none, since its addresses do not have the parameter.
+    static func explaining<Answer>(
+        _ entity: String, _ read: () async throws(LocalAPIError) -> Answer
+    ) async throws(CommandFailure) -> Answer {
+        do {
+            return try await read()
+        } catch {
+            guard case .problem(let problem) = error, problem.code == "unknown_parameter",
+                problem.errors.contains(where: { $0.field == "reveal" })
+            else { throw CommandFailure(error) }
+            throw CommandFailure(.badData, "\(entity) has no secret fields, so leave --reveal out")
+        }
     }
 }
 
@@ -57,7 +75,7 @@ struct SetCommand: AsyncParsableCommand {
             try await client.patch(LocalAPIPaths.record(of: entity, id: key), query: waiting.query, body: body)
         }
         try options.show(answer.body) { StyledText("updated \(entity) \(id): \(RecordTable.state(of: $0))\n") }
-        try WaitOption.requireConfirmed(answer)
+        try WaitOption.requireConfirmed(answer, options.connection)
     }
 }
 
@@ -87,7 +105,7 @@ struct CreateCommand: AsyncParsableCommand {
         // The key field can have any name, but the path ends with its value.
         let id = answer.location?.split(separator: "/").last?.removingPercentEncoding
         try options.show(answer.body) { StyledText("\(id ?? $0["id"]?.plain ?? "")\n") }
-        try WaitOption.requireConfirmed(answer)
+        try WaitOption.requireConfirmed(answer, options.connection)
     }
 }
 
@@ -110,6 +128,6 @@ struct DeleteCommand: AsyncParsableCommand {
         let key = try await RecordID.key(of: id, in: entity, client)
         let answer = try await client.delete(LocalAPIPaths.record(of: entity, id: key), query: waiting.query)
         if !options.json { StandardStream.output.write("deleted \(entity) \(id)\n") }
-        try WaitOption.requireConfirmed(answer)
+        try WaitOption.requireConfirmed(answer, options.connection)
     }
 }
