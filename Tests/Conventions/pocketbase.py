@@ -9,7 +9,6 @@ import json
 import os
 import random
 import shutil
-import socket
 import subprocess
 import tempfile
 import time
@@ -19,7 +18,7 @@ from pathlib import Path
 
 from common.server import WRITES, Convention, Response
 from common.store import FIELDS, Store
-from common.story import Failed, Side, await_true
+from common.story import Failed, Side, await_true, free_port
 
 NAMES = {"customer_id": "customer", "order_id": "order"}
 LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
@@ -38,11 +37,6 @@ def program():
 
 def missing():
     return None if program() else "there is no pocketbase; see Tests/Conventions/requirements.txt"
-
-
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return listener.getsockname()[1]
 
 
 class PocketBase(Convention):

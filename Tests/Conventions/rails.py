@@ -15,14 +15,13 @@
 import hmac
 import http.client
 import json
-import socket
 from datetime import date, datetime
 from decimal import Decimal
 from urllib.parse import parse_qsl, urlencode
 
 from common.server import Convention, Refused, Response
 from common.store import FIELDS, iso, parse_time
-from common.story import Failed, Side
+from common.story import Failed, Side, free_port
 
 MODELS = {"customers": "customer", "orders": "order", "lines": "line"}
 PHRASES = {400: "Bad Request", 404: "Not Found", 409: "Conflict", 406: "Not Acceptable"}
@@ -154,8 +153,7 @@ class RailsSide(Side):
         return text.replace("\nupstream:\n", f"\nupstream:{self.SOURCE}", 1)
 
     def settings(self, story):
-        with socket.create_server(("127.0.0.1", 0)) as listener:
-            self.port = listener.getsockname()[1]
+        self.port = free_port()
         secret = story.folder / "webhook-secret"
         secret.write_bytes(self.SECRET + b"\n")
         secret.chmod(0o600)

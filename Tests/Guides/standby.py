@@ -1,18 +1,12 @@
 """A standby: etcd with TLS and users as the guide sets them up, and two daemons of which one takes over."""
 import shutil
-import socket
 import subprocess
 
+from lib.ports import free_port
 from lib.programs import Failed, Upstream, await_true
 from machine import SCHEMA, Machine, blocks, require
 
 PASSWORD = "correct horse battery"
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 class Etcd:

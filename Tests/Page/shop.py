@@ -1,6 +1,5 @@
 """The shop of the story: the demo's schema and records, an upstream that can go away, and the daemon with its page."""
 import random
-import socket
 import sqlite3
 import sys
 import tempfile
@@ -10,6 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "Tests" / "Torture"))
 
+from lib.ports import free_port  # noqa: E402
 from lib.programs import Daemon, Failed, Upstream, await_true  # noqa: E402, F401
 
 # Conflicts of orders wait for a person, and devices have a photograph.
@@ -28,12 +28,6 @@ ARCHIVE = """  visits:
 """
 
 EMAIL, PASSWORD = "ada@example.org", "right"
-
-
-def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
 
 
 class Shop:

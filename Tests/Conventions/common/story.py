@@ -13,6 +13,7 @@ ROOT = Path(__file__).resolve().parents[3]
 sys.path.append(str(ROOT / "Tests" / "Torture"))
 
 from lib.client import Unanswered  # noqa: E402
+from lib.ports import free_port  # noqa: E402, F401
 from lib.programs import Daemon, Failed, await_true, temporary_folder  # noqa: E402
 
 from .store import FIELDS, PARENTS, iso, parse_time  # noqa: E402

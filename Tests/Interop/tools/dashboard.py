@@ -3,7 +3,6 @@ shipped rules."""
 import json
 import os
 import re
-import socket
 import subprocess
 import sys
 import tempfile
@@ -15,12 +14,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[3]
 BIN = os.environ["REPAIRMINDER_BIN"]
 api, upstream = sys.argv[1:]
+sys.path.append(str(ROOT / "Tests" / "Torture"))
 
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+from lib.ports import free_port  # noqa: E402
 
 
 def call(address, method, path, body=None):

@@ -134,7 +134,7 @@ class Daemon:
 
     # Lifecycle
 
-    def start(self, within=5.0, wait=True):
+    def start(self, within=30.0, wait=True):
         """Returns when the daemon reports that it is ready; raises `Failed` if it exits first or takes longer than
         `within`."""
         notify = str(self.folder / "notify.sock")
@@ -150,7 +150,7 @@ class Daemon:
         if wait:
             self.await_ready(within)
 
-    def await_ready(self, within=5.0):
+    def await_ready(self, within=30.0):
         while True:
             left = self.started + within - time.monotonic()
             self.notifications.settimeout(max(0.001, min(left, 0.05)))
