@@ -103,10 +103,10 @@ struct ServiceManagerTests {
     @Test("it sends watchdog messages while all parts work, and none while the database cannot be written")
     func watchdog() async throws {
         // Half of it is far more than any part needs to answer, also on a busy machine.
-        let environment = ["WATCHDOG_USEC": "3000000"]
+        let environment = ["WATCHDOG_USEC": "10000000"]
         try await SupervisedDaemon.run(environment: environment, setup: { try $0.configure() }) { daemon throws in
             _ = try await daemon.manager.message(containing: "READY=1")
-            for _ in 0..<3 { _ = try await daemon.manager.message(containing: "WATCHDOG=1") }
+            for _ in 0..<2 { _ = try await daemon.manager.message(containing: "WATCHDOG=1") }
             var configuration = Configuration()
             configuration.allowsUnsafeTransactions = true
             // The daemon may be writing.
