@@ -78,6 +78,21 @@ import Testing
         #expect(try Data(contentsOf: URL(filePath: path)) == Data([0x61, 0xFF]))
     }
 
+    @Test("a token that can be guessed is refused, and one of eight characters is not")
+    func shortToken() throws {
+        let path = "\(folder)/api-token"
+        for (token, isRefused) in [("secret\n", true), ("  1234567  ", true), ("12345678", false)] {
+            try Data(token.utf8).write(to: URL(filePath: path))
+            try #require(chmod(path, 0o600) == 0)
+            guard isRefused else {
+                #expect(try state(here).apiToken() == "12345678")
+                continue
+            }
+            let error = #expect(throws: StateError.self) { try state(here).apiToken() }
+            #expect(error?.message.contains("at least 8 characters") == true && error?.isOpenToOthers == true)
+        }
+    }
+
     @Test("the first cache is called new until its account is known, then renamed after it")
     func first() throws {
         #expect(try chosen(here) == "shop-new.db")

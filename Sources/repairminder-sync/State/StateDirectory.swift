@@ -98,10 +98,19 @@ struct StateDirectory {
 
     // MARK: Token
 
-    /// The local API's token; created at the first start in a file of mode 0600. Throws when others may read the file.
+    /// The local API's token; created at the first start in a file of mode 0600. Throws when others may read the file, or
+    /// guess what it has.
     func apiToken() throws -> String {
         let file = TokenFile(path: "\(folder)/api-token")
-        if let token = try file.token(readableBy: geteuid()) { return token }
+        if let token = try file.token(readableBy: geteuid()) {
+            guard token.unicodeScalars.count >= TokenFile.shortest else {
+                throw StateError(
+                    message: "the token in \(file.path) can be guessed; write one of at least \(TokenFile.shortest) "
+                        + "characters, or delete the file and restart the daemon for a new one",
+                    isOpenToOthers: true)
+            }
+            return token
+        }
         var generator = SystemRandomNumberGenerator()
         let token = (0..<4).map { _ in String(generator.next() as UInt64, radix: 16) }.joined()
         try file.write(token)

@@ -6,6 +6,8 @@ import SystemCalls
 struct TokenFile {
     let path: String
 
+    /// In characters, as of other secrets. The daemon accepts no shorter token.
+    static let shortest = 8
     /// More than any token needs.
     private static let largest = 4096
 
