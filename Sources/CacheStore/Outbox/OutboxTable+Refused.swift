@@ -52,13 +52,17 @@ extension OutboxTable {
 }
 
 extension OutboxTable.Entry {
+    /// The values of a field that are remembered: who corrects a change more often has long seen an answer.
+    static let mostSent = 20
+
     /// What attempts may have set on the server until `body` replaces it: the answer to an earlier one may have been
-    /// lost.
+    /// lost. Of each field only the last `mostSent` values.
     func sent(replacedBy body: JSONText) -> JSONText? {
         guard operation == .update, tried else { return sent }
         let replaced = self.body.members.filter { field, value in body[field].map { $0 != value } ?? false }
         return replaced.reduce(sent) { sent, member in
-            (sent ?? .object([:])).setting(member.key, to: .array(self.sent(member.key) + [member.value]))
+            let values = (self.sent(member.key) + [member.value]).suffix(Self.mostSent)
+            return (sent ?? .object([:])).setting(member.key, to: .array(Array(values)))
         }
     }
 }

@@ -1,4 +1,5 @@
 import EntitySchema
+import GRDB
 import JSONText
 import SQLiteStore
 import TestSupport
@@ -197,6 +198,19 @@ struct CorrectedChangeTests {
         _ = try await cache.pull("orders", #"[{"id":"a","notes":"lost","total":1}]"#)
         #expect(try cache.store.conflicts(before: nil, open: false, limit: 9).conflicts.isEmpty)
         #expect(try cache.record("orders", "a")?["notes"] == "best")
+    }
+
+    @Test("of a change that is corrected again and again, the last 20 values that were sent are kept")
+    func manyCorrections() async throws {
+        let cache = try TestCache()
+        _ = try await cache.pull("orders", #"[{"id":"a","notes":"n"}]"#)
+        for number in 0...25 {
+            try await edit(cache, "a", #"{"notes":"v\#(number)"}"#)
+            if number < 25 { try await refuse(cache) }
+        }
+        let text = try await cache.store.pool.read { try String.fetchOne($0, sql: "SELECT sent FROM sync_outbox") }
+        let sent = try JSONText(parsing: try #require(text))["notes"]?.elements.map(\.plain)
+        #expect(sent == (5..<25).map { "v\($0)" })
     }
 
     @Test("#17 if a creation is refused, an edit that waits behind it corrects it")
