@@ -72,7 +72,8 @@ struct RepairminderSync: AsyncParsableCommand {
     static func ending(
         with error: any Error, _ arguments: [String], journalPrefix: String = ""
     ) -> (status: CommandStatus, text: String) {
-        if let failure = CommandFailure(any: error) {
+        if var failure = CommandFailure(any: error) {
+            failure.message = Manual.located(failure.message)
             if failure.message.isEmpty { return (failure.status, "") }
             let text = "\(journalPrefix)repairminder-sync: \(failure.message)"
             return (failure.status, wantsJSON(arguments) ? failure.document.text : text)

@@ -24,14 +24,18 @@ struct Finding: Equatable, Sendable {
         Finding(check: check, level: .error, message: message, advice: advice)
     }
 
+    private var shown: (message: String, advice: String?) { (Manual.located(message), advice.map { Manual.located($0) }) }
+
     /// `warning  disk        31 MiB free in /var/lib` and, indented, what to do.
     var text: String {
+        let (message, advice) = shown
         let line = "\(level.rawValue.padding(to: 7))  \(check.padding(to: 11))  \(TerminalText.line(message))\n"
         return line + (advice.map { String(repeating: " ", count: 22) + "→ \(TerminalText.line($0))\n" } ?? "")
     }
 
     var json: JSONText {
-        .object([
+        let (message, advice) = shown
+        return .object([
             "check": .string(check), "level": .string(level.rawValue), "message": .string(message),
             "advice": .string(advice),
         ])
