@@ -51,6 +51,19 @@ import Testing
         }
     }
 
+    @Test("undoing what is undone or not decided ends with 65: trying again is of no use")
+    func undoing() async {
+        for (status, expected) in [(409, CommandStatus.badData), (503, .temporaryFailure)] {
+            let problem = LocalAPIProblem(status: status, title: "x", detail: "conflict 1 is already undone")
+            await #expect {
+                try await ConflictsCommand.undoing { () throws(LocalAPIError) in throw .problem(problem) }
+            } throws: { error in
+                let failure = error as? CommandFailure
+                return failure?.status == expected && failure?.message == "conflict 1 is already undone"
+            }
+        }
+    }
+
     @Test("a search that reaches its limit says that there may be more")
     func fullSearch() throws {
         let two = try JSONText(parsing: #"{"data":[{"id":"a"},{"id":"b"}],"complete":true}"#)

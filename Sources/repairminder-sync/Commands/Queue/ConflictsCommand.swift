@@ -49,7 +49,10 @@ struct ConflictsCommand: AsyncParsableCommand {
                 "\(resolve) resolved: the \(winner == .local ? "local value" : "server's value") wins\n"
             }
         } else if let undo {
-            try options.show(await client.post(LocalAPIPaths.undoConflict(undo)).body) { _ in
+            let answer = try await Self.undoing { () throws(LocalAPIError) in
+                try await client.post(LocalAPIPaths.undoConflict(undo))
+            }
+            try options.show(answer.body) { _ in
                 "\(undo) undone; the other value is queued\n"
             }
         } else if let id {
@@ -67,6 +70,17 @@ struct ConflictsCommand: AsyncParsableCommand {
                 return conflicts.isEmpty
                     ? "no conflicts\n" : try table.rendered(Self.table(conflicts), sortedBy: sorting.sort)
             }
+        }
+    }
+
+    /// Trying again is of no use: a conflict that is undone stays so, and one that is not decided waits for the caller.
+    static func undoing<Answer>(_ write: () async throws(LocalAPIError) -> Answer) async throws(CommandFailure) -> Answer {
+        do {
+            return try await write()
+        } catch {
+            var failure = CommandFailure(error)
+            if case .problem(let problem) = error, problem.status == 409 { failure.status = .badData }
+            throw failure
         }
     }
 
