@@ -37,6 +37,10 @@ import Testing
                 "config.yaml:3: upstream.parallel: \"33\" is not valid; expected a whole number from 1 to 32"
             ),
             (
+                "listen: {rate: 0}",
+                "config.yaml:1: listen.rate: \"0\" is not valid; expected a whole number from 1 to 1000000, or off"
+            ),
+            (
                 "dashboard: {time_zone: London}",
                 "config.yaml:1: dashboard.time_zone: \"London\" is not valid; expected a time zone's name such as Europe/London"
             ),

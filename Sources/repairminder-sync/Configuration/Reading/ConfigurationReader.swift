@@ -202,7 +202,7 @@ struct ConfigurationReader {
 
     private func rate() throws(ConfigurationError) -> Int? {
         guard let value = layers[.listenRate], value.text != "off" else { return nil }
-        return try values.integer(.listenRate, in: 1...1_000_000, else: 0)
+        return try values.integer(.listenRate, in: 1...1_000_000, else: 0, canBeOff: true)
     }
 
     /// A problem of several keys is reported at the first that is set.

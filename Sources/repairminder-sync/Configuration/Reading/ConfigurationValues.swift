@@ -5,11 +5,12 @@ import Foundation
 struct ConfigurationValues {
     let layers: ConfigurationLayers
 
+    /// `canBeOff`: whether the caller takes `off` as well.
     func integer(
-        _ key: ConfigurationKey, in range: ClosedRange<Int>, else fallback: Int
+        _ key: ConfigurationKey, in range: ClosedRange<Int>, else fallback: Int, canBeOff: Bool = false
     ) throws(ConfigurationError) -> Int {
         try value(
-            key, "a whole number from \(range.lowerBound) to \(range.upperBound)",
+            key, "a whole number from \(range.lowerBound) to \(range.upperBound)\(canBeOff ? ", or off" : "")",
             { text in Int(text).flatMap { range.contains($0) ? $0 : nil } }) ?? fallback
     }
 
