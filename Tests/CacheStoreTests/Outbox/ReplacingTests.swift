@@ -1,6 +1,7 @@
 import EntitySchema
 import JSONText
 import SQLiteStore
+import TestSupport
 import Testing
 
 @testable import CacheStore

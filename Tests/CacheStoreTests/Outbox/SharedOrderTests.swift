@@ -24,8 +24,8 @@ struct SharedOrderTests {
     func newOrder() async throws {
         let cache = try TestCache(schema: Self.bills)
         let order = try await create("orders", "{}", cache)
-        let payment = try await create("payments", #"{"order_id":"\(order)","amount":50}"#, cache)
-        let item = try await create("items", #"{"order_id":"\(order)","text":"Screen"}"#, cache)
+        let payment = try await create("payments", #"{"order_id":"\#(order)","amount":50}"#, cache)
+        let item = try await create("items", #"{"order_id":"\#(order)","text":"Screen"}"#, cache)
         #expect(try ready(cache) == [order])
         try await accept(order, as: "o-1", cache)
         #expect(try ready(cache) == [payment])
