@@ -58,9 +58,7 @@ struct ContentWriter {
         let isSame = creation.content == content?.sha256
         guard creation.state == .failed || !isSame else { return true }
         if isSame, !creation.isRefused {
-            for id in try queue.retry(creation.id) {
-                try log.append(.queued, queue.row(id), detail: [ChangeLogReason.retried.member])
-            }
+            for id in try queue.retry(creation.id) { try log.append(queuedAgain: queue.row(id), .retried) }
             return true
         }
         guard creation.isUnknownThere, creation.state != .uploading else { return false }

@@ -20,7 +20,7 @@ struct OutboxAdmin {
         if let id, retried.isEmpty { _ = try queue.change(id) }
         for id in retried {
             let row = try queue.row(id)
-            try log.append(.queued, row, detail: [ChangeLogReason.retried.member])
+            try log.append(queuedAgain: row, .retried)
             // Fields that follow the queue, and a content's state, no longer show a failure.
             guard let table = context.table(row["entity"]) else { continue }
             try context.writer(table).rebuildDocument(over: row["record_key"])

@@ -92,7 +92,7 @@ extension CacheStore {
     private func recover(_ changes: Set<Int64>?, _ context: WriteContext) throws -> Int {
         let rows = try context.queue.recover(changes)
         for row in rows {
-            try context.log.append(.queued, row, detail: [ChangeLogReason.interrupted.member])
+            try context.log.append(queuedAgain: row, .interrupted)
             try OutcomeApplier(context: context).catchUp(row["entity"], row["record_key"])
         }
         return rows.count

@@ -86,13 +86,11 @@ struct ChangeLog {
         return number
     }
 
-    /// The same for a row of the queue with `id`, `entity`, `record_key` and `body`.
-    func append(
-        _ kind: ChangeLogKind, _ change: Row, detail: [(key: String, value: JSONText)] = []
-    ) throws {
+    /// Appends that a change is ready to send again: a row of the queue with `id`, `entity`, `record_key` and `body`.
+    func append(queuedAgain change: Row, _ reason: ChangeLogReason) throws {
         try append(
-            kind, change: change["id"], entity: change["entity"], key: change["record_key"],
-            fields: JSONText(parsing: change["body"] as String).members.map(\.key), detail: detail)
+            .queued, change: change["id"], entity: change["entity"], key: change["record_key"],
+            fields: JSONText(parsing: change["body"] as String).members.map(\.key), detail: [reason.member])
     }
 
     /// Changes the kind of an entry of this transaction, when more follows from what it records.
