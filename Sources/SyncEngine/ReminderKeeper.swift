@@ -28,8 +28,8 @@ package struct ReminderKeeper: Sendable {
     /// `deliveredBefore`: what was due then was delivered by another daemon. That counts until `isCaughtUp`: what comes
     /// later is new, even where its time has passed.
     package init(
-        store: CacheStore, delivers: Bool, deliveredBefore: Timestamp? = nil,
-        isCaughtUp: @escaping @Sendable () async -> Bool = { true }, now: @escaping @Sendable () -> Timestamp,
+        store: CacheStore, delivers: Bool, deliveredBefore: Timestamp?,
+        isCaughtUp: @escaping @Sendable () async -> Bool, now: @escaping @Sendable () -> Timestamp,
         clock: any Clock<Duration>, log: Logger
     ) {
         self.store = store

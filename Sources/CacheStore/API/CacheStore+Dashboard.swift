@@ -7,7 +7,7 @@ extension CacheStore {
     /// The value of each figure in each time range, in the order of both; `user` counts only that user's records. All
     /// values are of one moment.
     package func figures(
-        _ figures: [DashboardPlan.Figure], in ranges: [Range<Timestamp>], user: String? = nil
+        _ figures: [DashboardPlan.Figure], in ranges: [Range<Timestamp>], user: String?
     ) throws -> [[FigureValue]] {
         let groups = DashboardStatement.Group.all(of: figures)
         let statements = try groups.map { group in

@@ -209,7 +209,7 @@ extension ChangeLog {
     /// A step of a queued change. Returns the entry's number.
     @discardableResult
     func append(
-        _ kind: ChangeLogKind, _ change: OutboxTable.Entry, detail: [(key: String, value: JSONText)] = []
+        _ kind: ChangeLogKind, _ change: OutboxTable.Entry, detail: [(key: String, value: JSONText)]
     ) throws -> Int64 {
         try append(
             kind, change: change.id, entity: change.entity, key: change.key,

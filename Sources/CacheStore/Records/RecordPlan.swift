@@ -139,7 +139,7 @@ final class RecordPlan: Sendable {
     /// The same for two versions of a record. A field that is computed from the same values in both, and that only its
     /// column has, is nil in both. `patch`: as `RecordImage.patch`, if it is known.
     func values(
-        in old: JSONText?, and new: JSONText?, patch: JSONText? = .none
+        in old: JSONText?, and new: JSONText?, patch: JSONText?
     ) -> (old: [JSONText?], new: [JSONText?]) {
         guard old != nil, new != nil else { return (values(in: old), values(in: new)) }
         var before = givenValues(in: old)

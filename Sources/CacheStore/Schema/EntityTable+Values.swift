@@ -49,7 +49,7 @@ extension EntityTable {
     }
 
     /// A field's value as JSON text, with digits as the upstream wrote them.
-    func json(of field: Field, in record: String = EntityTable.document) -> String {
+    func json(of field: Field, in record: String) -> String {
         let value = value(of: field, by: "->", in: record)
         return field.source == nil ? value : "nullif(\(value), 'null')"
     }

@@ -116,7 +116,7 @@ struct AccountBar: Equatable {
     /// `hasOthers`: changes that were not barred are ready. They go first, and must get through twice between this
     /// one's attempts, because a gateway can come and go between any two requests.
     mutating func bar(
-        _ change: Int64, _ message: String, hasOthers: Bool, cause: Cause = .account, at now: Timestamp,
+        _ change: Int64, _ message: String, hasOthers: Bool, cause: Cause, at now: Timestamp,
         jitter: Double = 1
     ) -> Verdict {
         let refusesToken = cause == .token

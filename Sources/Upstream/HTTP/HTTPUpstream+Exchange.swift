@@ -18,7 +18,7 @@ extension HTTPUpstream {
     /// The same; also returns the token that was sent, which no error may repeat.
     func sendChange(
         _ request: WireRequest, _ transfer: Transfer = Transfer(),
-        isDoubtful: (HTTPResponse) -> Bool = { _ in false }, accepts: (HTTPResponse) -> Bool = { _ in false }
+        isDoubtful: (HTTPResponse) -> Bool = { _ in false }, accepts: (HTTPResponse) -> Bool
     ) async throws(UpstreamError) -> (response: HTTPResponse, secrets: [String]) {
         let carried = try await token?.current()
         try await requireSameAccount(carried)

@@ -21,7 +21,7 @@ package enum UnfollowedPage {
     ///
     /// `envelope` is the body without the records. `known`: what the schema reads there, such as a token for the next pull.
     static func found(
-        in response: HTTPResponse, _ envelope: JSONText, of list: ListPlan, known: Place? = nil
+        in response: HTTPResponse, _ envelope: JSONText, of list: ListPlan, known: Place?
     ) -> String? {
         if case .link = list.style {} else if hasNextLink(response) { return "Link: rel=next" }
         let read = (known?.paths ?? []) + (list.style.next?.paths ?? [])

@@ -25,7 +25,7 @@ struct RateLimit {
     }
 
     /// From the place that the schema names, else from `Retry-After` or a reset header; nil when there is none.
-    func delay(_ response: HTTPResponse, _ body: JSONText? = nil, _ until: AnswerRule.Until? = nil) -> Duration? {
+    func delay(_ response: HTTPResponse, _ body: JSONText?, _ until: AnswerRule.Until?) -> Duration? {
         let stated: String? =
             switch until {
             case .header(let name)?: response.header(name)
