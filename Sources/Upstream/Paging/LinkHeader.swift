@@ -20,9 +20,10 @@ struct LinkHeader {
         }
     }
 
-    func target(of relation: String) -> String? {
-        links.first { !$0.isForeign && $0.relations.contains(relation) }?.target
-    }
+    init(of response: HTTPResponse) throws(Malformed) { try self.init(response.headers(named: "Link")) }
+
+    /// Where the next page is; nil if no link says so.
+    var next: String? { links.first { !$0.isForeign && $0.relations.contains("next") }?.target }
 
     private static func link(_ rest: inout Substring.UTF8View) throws(Malformed) -> Link {
         guard rest.popFirst() == UInt8(ascii: "<"), let end = rest.firstIndex(of: UInt8(ascii: ">")) else {

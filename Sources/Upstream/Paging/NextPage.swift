@@ -99,16 +99,15 @@ struct NextPage {
     }
 
     private func linked(_ response: HTTPResponse) throws(UpstreamError) -> String? {
-        let fields = response.headers.filter { HTTPSyntax.isSameName($0.name, "Link") }.map(\.value)
-        let links: LinkHeader
+        let target: String?
         do {
-            links = try LinkHeader(fields)
+            target = try LinkHeader(of: response).next
         } catch {
             throw .malformed(
                 "\(request.path) answered a Link header that cannot be read, so the next page is unknown; "
                     + "correct the upstream, or page this list in another style (pagination.style in the schema)")
         }
-        guard let target = links.target(of: "next") else { return nil }
+        guard let target else { return nil }
         return try following(target)
     }
 

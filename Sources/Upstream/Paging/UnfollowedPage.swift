@@ -23,7 +23,7 @@ package enum UnfollowedPage {
     static func found(
         in response: HTTPResponse, _ envelope: JSONText, of list: ListPlan, known: Place?
     ) -> String? {
-        if case .link = list.style {} else if hasNextLink(response) { return "Link: rel=next" }
+        if case .link = list.style {} else if (try? LinkHeader(of: response))?.next != nil { return "Link: rel=next" }
         let read = (known?.paths ?? []) + (list.style.next?.paths ?? [])
         return place(in: envelope) { !read.contains($0) }
     }
@@ -40,12 +40,6 @@ package enum UnfollowedPage {
             if let found { return "\(place).\(found)" }
         }
         return nil
-    }
-
-    private static func hasNextLink(_ response: HTTPResponse) -> Bool {
-        let fields = response.headers.filter { HTTPSyntax.isSameName($0.name, "Link") }.map(\.value)
-        guard !fields.isEmpty, let links = try? LinkHeader(fields) else { return false }
-        return links.target(of: "next") != nil
     }
 
     private static func names(_ value: JSONText, at place: String) -> Bool {

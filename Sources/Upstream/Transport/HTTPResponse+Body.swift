@@ -101,8 +101,7 @@ extension HTTPResponse {
 
     /// The elements of a field that is a list, in lower case, in order.
     private func codings(_ name: String) -> [String] {
-        headers.filter { HTTPSyntax.isSameName($0.name, name) }
-            .flatMap { $0.value.lowercased().split(separator: ",") }
+        headers(named: name).flatMap { $0.lowercased().split(separator: ",") }
             .map { $0.filter { $0 != " " && $0 != "\t" } }
     }
 }

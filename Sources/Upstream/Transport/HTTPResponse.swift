@@ -22,6 +22,11 @@ package struct HTTPResponse: Sendable, Equatable {
         headers.first { HTTPSyntax.isSameName($0.name, name) }?.value
     }
 
+    /// The values of all fields of this name.
+    func headers(named name: String) -> [String] {
+        headers.filter { HTTPSyntax.isSameName($0.name, name) }.map(\.value)
+    }
+
     /// Whether the server says that it repeats the failure of an earlier request with the same idempotency key, as Stripe does.
     package var isRepeatedFailure: Bool {
         guard status >= 500 else { return false }

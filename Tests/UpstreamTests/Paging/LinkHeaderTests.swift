@@ -18,7 +18,7 @@ struct LinkHeaderTests {
             [#"</z>; rel="next"; anchor="/other", </a?page=2>; rel="next""#],
         ])
     func next(_ fields: [String]) throws {
-        #expect(try LinkHeader(fields).target(of: "next") == "/a?page=2")
+        #expect(try LinkHeader(fields).next == "/a?page=2")
     }
 
     @Test("a target may contain commas and semicolons")
@@ -34,7 +34,7 @@ struct LinkHeaderTests {
             [#"</a>; rel="prev"; rel="next""#], [#"</a>; rel="next"; anchor="/b""#],
         ])
     func none(_ fields: [String]) throws {
-        #expect(try LinkHeader(fields).target(of: "next") == nil)
+        #expect(try LinkHeader(fields).next == nil)
     }
 
     @Test(
