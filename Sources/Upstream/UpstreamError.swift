@@ -42,4 +42,22 @@ package enum UpstreamError: Error, Sendable, Equatable {
         case .cancelled: "cancelled"
         }
     }
+
+    /// The same error with another message.
+    package func saying(_ text: String) -> UpstreamError {
+        switch self {
+        case .offline: .offline(text)
+        case .unclear(let status, _): .unclear(status: status, text)
+        case .locked(let status, _): .locked(status: status, text)
+        case .throttled(let delay, _): .throttled(delay, text)
+        case .unauthorized: .unauthorized(text)
+        case .barred(let status, _, let isPage): .barred(status: status, text, isPage: isPage)
+        case .changed(let status, _): .changed(status: status, text)
+        case .gone(let status, _): .gone(status: status, text)
+        case .refused(let status, _): .refused(status: status, text)
+        case .malformed: .malformed(text)
+        case .held: .held(text)
+        case .cancelled: .cancelled
+        }
+    }
 }

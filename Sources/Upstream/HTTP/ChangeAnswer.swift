@@ -185,14 +185,8 @@ struct ChangeAnswer {
 
     /// The error with the beginning of the body.
     private func error(_ error: UpstreamError, _ body: JSONText?) -> UpstreamError {
-        let message = "\(error.message)\(sent.mayQuote(body) ? response.quote() : "")"
-        let quoting: UpstreamError =
-            if case .barred(let status, _, _) = error {
-                .barred(status: status, message)
-            } else {
-                .unclear(status: response.status, message)
-            }
-        return quoting.withoutSecrets(sent.secrets + sent.secrets(in: body))
+        error.saying("\(error.message)\(sent.mayQuote(body) ? response.quote() : "")")
+            .withoutSecrets(sent.secrets + sent.secrets(in: body))
     }
 }
 
