@@ -11,21 +11,22 @@ extension HTTPUpstream {
         receive: @escaping @Sendable (StreamNews) -> Void
     ) async throws(UpstreamError) -> StreamEnd {
         let carried = try await streamToken()
-        let (first, isRefused) = await attempt(stream, lastEvent, carried, clock, receive)
-        guard isRefused, try await renewsToken(refused: carried) else { return try first.get() }
-        let (second, _) = await attempt(stream, lastEvent, try await streamToken(), clock, receive)
-        return try second.get()
+        let first = await attempt(stream, lastEvent, carried, clock, receive)
+        guard case .failure(.unauthorized) = first, try await renewsToken(refused: carried) else {
+            return try first.get()
+        }
+        return try await attempt(stream, lastEvent, try await streamToken(), clock, receive).get()
     }
 
-    /// Opens the stream once. Also returns whether its token is not accepted.
+    /// Opens the stream once.
     private func attempt(
         _ stream: SignalStream, _ lastEvent: String?, _ token: String?, _ clock: any Clock<Duration>,
         _ receive: @escaping @Sendable (StreamNews) -> Void
-    ) async -> (Result<StreamEnd, UpstreamError>, isRefused: Bool) {
+    ) async -> Result<StreamEnd, UpstreamError> {
         let (starts, continuation) = AsyncStream.makeStream(of: JSONText.self, bufferingPolicy: .bufferingNewest(1))
         let intake = EventIntake(clock)
         let sink = sink(of: stream, receive, starts: continuation, intake)
-        let result = await withTaskGroup(of: Result<StreamEnd, UpstreamError>?.self) { group in
+        return await withTaskGroup(of: Result<StreamEnd, UpstreamError>?.self) { group in
             group.addTask { await self.open(stream.request(after: lastEvent), token, stream.idle, sink, intake) }
             if let subscription = stream.subscription {
                 group.addTask { await self.subscribe(subscription, on: starts, token, receive) }
@@ -37,8 +38,6 @@ extension HTTPUpstream {
             }
             return .failure(.cancelled)
         }
-        if case .failure(.unauthorized) = result { return (result, true) }
-        return (result, false)
     }
 
     private func sink(
