@@ -1,7 +1,6 @@
 /// The base address of an upstream: scheme, host, port and the start of every path. References in its responses are
 /// resolved to a path below it (RFC 3986, 5) or rejected, so credentials go nowhere else.
 struct BaseAddress {
-    private let text: String
     private let origin: Origin?
     /// The path that all others start with; empty, or with a slash at its start and none at its end.
     private let prefix: String
@@ -26,7 +25,6 @@ struct BaseAddress {
 
     /// `text` is absolute and has no slash at its end.
     init(_ text: String) {
-        self.text = text
         let parts = Reference(text)
         origin = parts.authority.flatMap { authority in
             parts.scheme.flatMap { Origin(scheme: $0, authority: authority) }
