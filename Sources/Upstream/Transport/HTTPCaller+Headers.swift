@@ -22,18 +22,11 @@ extension HTTPCaller {
     var headerSecrets: [String] { (try? storedSecrets()).map { Array($0.values) } ?? [] }
 
     /// Why these headers cannot be sent; nil if they can.
-    var missingSecret: String? {
-        do throws(TokenFileError) {
-            _ = try storedSecrets()
-            return nil
-        } catch {
-            return error.message
-        }
-    }
+    var missingSecret: String? { files.problem(with: secretNames) }
 
-    private func storedSecrets() throws(TokenFileError) -> [String: String] {
-        let names = headers.flatMap(\.secretNames)
-        guard !names.isEmpty else { return [:] }
-        return try (secrets ?? SecretFiles(paths: [:])).values(of: names)
-    }
+    private func storedSecrets() throws(TokenFileError) -> [String: String] { try files.values(of: secretNames) }
+
+    private var secretNames: [String] { headers.flatMap(\.secretNames) }
+
+    private var files: SecretFiles { secrets ?? SecretFiles(paths: [:]) }
 }
