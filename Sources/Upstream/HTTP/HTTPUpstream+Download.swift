@@ -74,14 +74,11 @@ extension HTTPUpstream {
         let response: HTTPResponse
         do {
             response = try await caller.transport.send(request)
+        } catch .unreachable(let message) {
+            // It says nothing about whether the upstream can be reached.
+            throw .unclear(status: nil, message)
         } catch {
-            switch error {
-            case .unsendable(let message): throw .refused(status: nil, message)
-            case .unreachable(let message), .ambiguous(let message), .dropped(let message):
-                throw .unclear(status: nil, message)
-            case .unacceptable(let message): throw .malformed(message)
-            case .cancelled: throw .cancelled
-            }
+            throw caller.failure(error)
         }
         guard (200..<300).contains(response.status) else {
             let message = "\(request.host) answered \(response.status)"
