@@ -4,17 +4,8 @@ internal import Glibc
 package enum LocalAddresses {
     /// As text; nil when the system cannot list them.
     package static func usable() -> Set<String>? {
-        var first: UnsafeMutablePointer<ifaddrs>?
-        guard getifaddrs(&first) == 0 else { return nil }
-        defer { freeifaddrs(first) }
         let needed = UInt32(IFF_UP | IFF_RUNNING)
-        var found: Set<String> = []
-        var next = first
-        while let entry = next?.pointee {
-            if entry.ifa_flags & needed == needed, let text = text(of: entry.ifa_addr) { found.insert(text) }
-            next = entry.ifa_next
-        }
-        return found
+        return all { $0.ifa_flags & needed == needed ? text(of: $0.ifa_addr) : nil }.map(Set.init)
     }
 
     /// Whether a `sockaddr` is one of `ends` (an address as text, and a port), or leads to it: the unspecified address
@@ -43,20 +34,24 @@ package enum LocalAddresses {
     /// The networks that this machine is part of: no router, and so no firewall, stands before their hosts. Nil when the
     /// system cannot list them.
     static func networks() -> [NetworkPrefix]? {
+        all { entry in
+            guard let address = text(of: entry.ifa_addr), let mask = text(of: entry.ifa_netmask) else { return nil }
+            return NetworkPrefix(of: address, mask: mask)
+        }
+    }
+
+    /// What `value` returns for the addresses of this machine; nil when the system cannot list them.
+    private static func all<Value>(_ value: (ifaddrs) -> Value?) -> [Value]? {
         var first: UnsafeMutablePointer<ifaddrs>?
         guard getifaddrs(&first) == 0 else { return nil }
         defer { freeifaddrs(first) }
-        var found: [NetworkPrefix] = []
+        var values: [Value] = []
         var next = first
         while let entry = next?.pointee {
-            if let address = text(of: entry.ifa_addr), let mask = text(of: entry.ifa_netmask),
-                let network = NetworkPrefix(of: address, mask: mask)
-            {
-                found.append(network)
-            }
+            if let value = value(entry) { values.append(value) }
             next = entry.ifa_next
         }
-        return found
+        return values
     }
 
     static func text(of address: UnsafeMutablePointer<sockaddr>?) -> String? {
