@@ -53,10 +53,7 @@ extension HTTPUpstream {
         if let failure = caller.failure(response, to: sent) { return .failure(failure) }
         let change = ChangeAnswer(request: request, sent: sent, response: response, plan: plan)
         do throws(UpstreamError) {
-            switch try change.meaning() {
-            case .record(let record): return .success(.record(remote(record, response)))
-            case .accepted(let location): return .success(.accepted(location: location))
-            }
+            return .success(try acknowledgement(in: change))
         } catch {
             return .failure(error)
         }

@@ -215,15 +215,19 @@ package struct HTTPUpstream: Upstream {
         if response.isRepeatedFailure, let failure = caller.failure(response, to: quotable) {
             return .repeatedFailure(status: response.status, failure.message)
         }
-        let answer = ChangeAnswer(request: request, sent: quotable, response: response, plan: plan.answers)
-        switch try answer.meaning() {
-        case .record(let record): return .record(remote(record, response))
-        case .accepted(let location): return .accepted(location: location)
-        }
+        return try acknowledgement(
+            in: ChangeAnswer(request: request, sent: quotable, response: response, plan: plan.answers))
     }
 
-    func remote(_ record: JSONText, _ response: HTTPResponse) -> RemoteRecord {
-        RemoteRecord(record, version: version(of: record, response), isLater: response.status == 202)
+    /// Throws when the answer does not say that the change was accepted.
+    func acknowledgement(in answer: ChangeAnswer) throws(UpstreamError) -> PushAnswer {
+        let response = answer.response
+        switch try answer.meaning() {
+        case .record(let record):
+            return .record(
+                RemoteRecord(record, version: version(of: record, response), isLater: response.status == 202))
+        case .accepted(let location): return .accepted(location: location)
+        }
     }
 
     func version(of record: JSONText, _ response: HTTPResponse) -> String? {
