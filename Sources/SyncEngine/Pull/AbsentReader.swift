@@ -44,7 +44,7 @@ struct AbsentReader {
             return false
         }
         guard found.record[entity.key]?.plain == key else { return false }
-        _ = try await store.apply(PulledPage(single: [found], of: entity, position: position), at: environment.now())
+        try await store.apply([found], of: entity, position: position, at: environment.now())
         return false
     }
 }

@@ -101,8 +101,7 @@ struct ReferenceReader {
         guard let found = try await puller.judge.read(known, of: entity), found.record[entity.key]?.plain == key,
             !entity.isDeleted(found.record)
         else { return false }
-        let outcome = try await store.apply(
-            PulledPage(single: [found], of: entity, position: position), at: puller.now())
+        let outcome = try await store.apply([found], of: entity, position: position, at: puller.now())
         return outcome.written > 0
     }
 }

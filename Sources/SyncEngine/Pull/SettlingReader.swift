@@ -58,7 +58,7 @@ struct SettlingReader {
         }
         environment.absences.forget(RecordName(entity: record.entity, key: record.key))
         guard found.record[entity.key]?.plain == record.key else { return try await endSettling(record) }
-        _ = try await store.apply(PulledPage(single: [found], of: entity, position: position), at: environment.now())
+        try await store.apply([found], of: entity, position: position, at: environment.now())
         try await endSettling(record)
     }
 
@@ -76,8 +76,7 @@ struct SettlingReader {
         let position = try store.position()
         let reader = RecordReader(schema: environment.schema, store: store, upstream: upstream)
         if let found = try await reader.record(of: entity, known: known) {
-            let page = PulledPage(single: [found], of: entity, position: position)
-            _ = try await store.apply(page, at: environment.now())
+            try await store.apply([found], of: entity, position: position, at: environment.now())
             try await forgetParents(of: found.record, entity)
         } else if let (parent, known) = try reader.parent(of: entity, known), let key = known[parent.key]?.plain {
             try await store.forgetFetched([key], of: parent.name, at: environment.now())

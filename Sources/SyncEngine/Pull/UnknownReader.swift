@@ -54,7 +54,6 @@ struct UnknownReader {
         guard let found = try await puller.judge.read(record, of: entity),
             found.record[entity.key]?.plain == record[entity.key]?.plain, !entity.isDeleted(found.record)
         else { return }
-        _ = try await puller.store.apply(
-            PulledPage(single: [found], of: entity, position: position), at: puller.now())
+        try await puller.store.apply([found], of: entity, position: position, at: puller.now())
     }
 }

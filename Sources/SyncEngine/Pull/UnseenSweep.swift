@@ -67,7 +67,7 @@ struct UnseenSweep {
         let suspects = try store.unseen(of: entity.name, seen, limit: AbsenceJudge.most, at: puller.now())
         let position = try store.position()
         let findings = try await puller.judge.findings(on: suspects, of: entity, listed: listed) { here in
-            _ = try await store.apply(PulledPage(single: here, of: entity, position: position), at: puller.now())
+            try await store.apply(here, of: entity, position: position, at: puller.now())
         }
         guard let findings else { return nil }
         var outcome = Outcome()

@@ -112,7 +112,7 @@ extension Pusher {
         {
             return try await finish(change, as: acknowledged(asRead: found))
         }
-        _ = try await store.apply(PulledPage(single: [found], of: entity, position: position), at: now())
+        try await store.apply([found], of: entity, position: position, at: now())
         return try await finish(change, as: again(change, failure, atOnce: true))
     }
 

@@ -130,7 +130,7 @@ extension Pusher {
     func refresh(_ change: OutboxChange, _ entity: Entity) async throws -> RemoteRecord? {
         let position = try store.position()
         guard let found = try await reader.record(of: entity, known: change.address) else { return nil }
-        _ = try await store.apply(PulledPage(single: [found], of: entity, position: position), at: now())
+        try await store.apply([found], of: entity, position: position, at: now())
         return found
     }
 

@@ -11,3 +11,13 @@ extension PulledPage {
             version: records.count == 1 ? records[0].version : nil, view: .single)
     }
 }
+
+extension CacheStore {
+    /// Writes records that were asked for by their keys; see `PulledPage.init(single:of:position:)`.
+    @discardableResult
+    func apply(
+        _ records: [RemoteRecord], of entity: Entity, position: Int64, at now: Timestamp
+    ) async throws -> PageOutcome {
+        try await apply(PulledPage(single: records, of: entity, position: position), at: now)
+    }
+}
