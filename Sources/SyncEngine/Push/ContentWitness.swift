@@ -40,7 +40,8 @@ struct ContentWitness {
         let draft = try contents.draft(limit: plan.maximumSize)
         do throws(UpstreamError) {
             _ = try await upstream.download(
-                address, limit: plan.maximumSize, into: BodySink(paced: monotonicNow) { try draft.write($0) })
+                address, limit: plan.maximumSize,
+                into: BodySink(DownloadPace(now: monotonicNow)) { try draft.write($0) })
         } catch {
             switch error {
             case .gone, .refused, .malformed: return nil

@@ -23,7 +23,7 @@ struct DownloadPaceTests {
     private let seconds = Seconds()
 
     private func sink() -> BodySink {
-        BodySink(paced: { [seconds] in seconds.now }, store: { _ in })
+        BodySink(DownloadPace { [seconds] in seconds.now }) { _ in }
     }
 
     private func takes(_ count: Int, _ sink: BodySink) -> Bool {

@@ -41,14 +41,6 @@ final class DownloadPace: Sendable {
 
 extension BodySink {
     /// Takes a body that must not come too slowly, in pieces that `store` keeps.
-    convenience init(
-        paced now: @escaping @Sendable () -> Timestamp,
-        store: @escaping @Sendable (UnsafeRawBufferPointer) throws -> Void
-    ) {
-        self.init(DownloadPace(now: now), store: store)
-    }
-
-    /// The same, with a pace that its owner can look at.
     convenience init(_ pace: DownloadPace, store: @escaping @Sendable (UnsafeRawBufferPointer) throws -> Void) {
         self.init { bytes in pace.takes(bytes.count) && (try? store(bytes)) != nil }
     }
