@@ -247,3 +247,9 @@ struct AbsenceJudge: Sendable {
         }
     }
 }
+
+extension AbsenceJudge {
+    init(_ environment: SyncEnvironment, _ upstream: any Upstream) {
+        self.init(store: environment.store, upstream: upstream, schema: environment.schema, now: environment.now)
+    }
+}

@@ -35,7 +35,7 @@ struct AbsentReader {
             entity.recordPath(of: known) != nil
         else { return false }
         let position = try store.position()
-        let judge = AbsenceJudge(store: store, upstream: upstream, schema: environment.schema, now: environment.now)
+        let judge = AbsenceJudge(environment, upstream)
         guard let found = try await judge.read(known, of: entity) else {
             guard try await judge.verdict(on: known, of: entity, wasRead: true) == .gone else { return false }
             let now = environment.monotonicNow()

@@ -38,7 +38,7 @@ struct SettlingReader {
         guard entity.pull != nil else { return try await readAmongSiblings(record, known, entity) }
         guard entity.recordPath(of: known) != nil else { return try await leaveToList(record) }
         let position = try store.position()
-        let judge = AbsenceJudge(store: store, upstream: upstream, schema: environment.schema, now: environment.now)
+        let judge = AbsenceJudge(environment, upstream)
         guard let found = try await judge.read(known, of: entity) else {
             // Also if its deletion failed here, which hides it.
             guard try store.remote(of: entity.name, key: record.key) != nil else {

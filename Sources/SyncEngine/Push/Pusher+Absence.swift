@@ -5,7 +5,7 @@ internal import Upstream
 
 /// When the server answers a change with another version, or without the record.
 extension Pusher {
-    var judge: AbsenceJudge { AbsenceJudge(store: store, upstream: upstream, schema: schema, now: now) }
+    var judge: AbsenceJudge { AbsenceJudge(environment, upstream) }
 
     /// The server has another version: fetches it, merges when the attempt is settled, and retries.
     func meet(

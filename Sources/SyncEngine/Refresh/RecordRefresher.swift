@@ -60,9 +60,7 @@ struct RecordRefresher: Sendable {
 
     /// Whether the upstream is known to serve single records of the entity. Where it is not, a 404 says nothing.
     func hasServedSingles(of entity: Entity) -> Bool {
-        let judge = AbsenceJudge(
-            store: store, upstream: environment.upstream, schema: environment.schema, now: environment.now)
-        return (try? judge.hasServed(entity)) ?? false
+        (try? AbsenceJudge(environment, environment.upstream).hasServed(entity)) ?? false
     }
 
     private func ask(for key: String, _ entity: Entity, wasNamed: Bool) async throws -> RefreshOutcome {
@@ -83,8 +81,7 @@ struct RecordRefresher: Sendable {
         let upstream = monitor.askedUpstream(urgency)
         try await account.require(from: upstream)
         let position = try store.position()
-        let judge = AbsenceJudge(
-            store: store, upstream: upstream, schema: environment.schema, now: environment.now)
+        let judge = AbsenceJudge(environment, upstream)
         guard let found = try await judge.read(known, of: entity) else {
             return try await missing(current, entity, known, judge, position: position, wasNamed: wasNamed)
         }
