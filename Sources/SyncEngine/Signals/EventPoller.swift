@@ -38,22 +38,22 @@ struct EventPoller: Sendable {
 
     /// Runs until the task is cancelled.
     func run() async {
-        var place = Progress(position: stored())
+        var progress = Progress(position: stored())
         var failures = 0
         let turn = environment.schedule.startTurn
         if turn > .zero { _ = try? await environment.clock.sleep(for: turn) }
         while !Task.isCancelled {
             var delay = environment.schedule.pollWait(every: events.every)
             do {
-                try await store(&place)
-                try await poll(&place)
-                try await store(&place)
+                try await store(&progress)
+                try await poll(&progress)
+                try await store(&progress)
                 desk.noteConnected(source)
                 failures = 0
             } catch {
                 guard !Task.isCancelled else { return }
                 desk.noteDisconnected(source, (error as? UpstreamError)?.message ?? "\(error)")
-                if let error = error as? UpstreamError { await startOver(&place, after: error) }
+                if let error = error as? UpstreamError { await startOver(&progress, after: error) }
                 failures += isCounted(error) ? 1 : 0
                 delay = self.delay(failures)
             }
@@ -80,58 +80,58 @@ struct EventPoller: Sendable {
         return text.flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// Reads what is new. The place moves only with pages whose signals are noted.
-    private func poll(_ place: inout Progress) async throws {
-        if events.since != nil, let position = place.position, isFuture(position, by: .seconds(300)) {
-            await forget(&place, "the events were read to a time in the future, \(position)")
+    /// Reads what is new. The position moves only with pages whose signals are noted.
+    private func poll(_ progress: inout Progress) async throws {
+        if events.since != nil, let position = progress.position, isFuture(position, by: .seconds(300)) {
+            await forget(&progress, "the events were read to a time in the future, \(position)")
         }
         let upstream = monitor.guardedUpstream(for: nil, .background)
-        let before = place.position
+        let before = progress.position
         for _ in 1...Self.mostPages {
-            let page = try await upstream.events(events.page(since: place.position))
+            let page = try await upstream.events(events.page(since: progress.position))
             guard !page.isRenewed else {
-                try begin(&place, at: page.next)
+                try begin(&progress, at: page.next)
                 break
             }
-            place.renewedAt = nil
+            progress.renewedAt = nil
             let elements = page.records.elements
-            for event in elements where !place.seen.contains(event) { desk.take(event, from: source) }
-            place.seen = Set(elements)
-            let next = events.since.map { greatest($0.greatest, elements, place.position) } ?? page.next
-            guard let next, next.utf8.count <= Self.longestPosition, next != place.position else { break }
-            place.position = next
+            for event in elements where !progress.seen.contains(event) { desk.take(event, from: source) }
+            progress.seen = Set(elements)
+            let next = events.since.map { greatest($0.greatest, elements, progress.position) } ?? page.next
+            guard let next, next.utf8.count <= Self.longestPosition, next != progress.position else { break }
+            progress.position = next
             // A list that begins at a time has no further pages.
             guard events.since == nil, !elements.isEmpty else { break }
         }
-        guard let position = place.position, position != before else { return }
-        note(position, in: &place)
+        guard let position = progress.position, position != before else { return }
+        note(position, in: &progress)
     }
 
-    private func note(_ position: String, in place: inout Progress) {
+    private func note(_ position: String, in progress: inout Progress) {
         // The one before is of no use if this many polls have not been read.
-        if place.unstored.count >= Self.mostUnstored { place.unstored.removeLast() }
-        place.unstored.append((position, desk.newest))
+        if progress.unstored.count >= Self.mostUnstored { progress.unstored.removeLast() }
+        progress.unstored.append((position, desk.newest))
     }
 
     /// Begins at the position from the upstream, which does not know the one that was sent, or was sent none. What
     /// changed before is pulled, but not each time if the upstream never knows its own positions.
-    private func begin(_ place: inout Progress, at next: String?) throws {
+    private func begin(_ progress: inout Progress, at next: String?) throws {
         guard let next, next.utf8.count <= Self.longestPosition else {
             throw UpstreamError.malformed(
                 "\(events.path) sent a position of more than \(Self.longestPosition) bytes")
         }
         // After a longer time, the position may simply have expired.
-        let isAgain = place.renewedAt.map { environment.now().since($0) < Self.shortestLife } ?? false
-        if place.position != nil, !isAgain {
+        let isAgain = progress.renewedAt.map { environment.now().since($0) < Self.shortestLife } ?? false
+        if progress.position != nil, !isAgain {
             environment.log.notice(
                 "the upstream no longer knows where the events were read to", metadata: ["source": "\(source.name)"])
         }
-        (place.position, place.seen) = (next, [])
+        (progress.position, progress.seen) = (next, [])
         guard isAgain else {
-            place.renewedAt = environment.now()
+            progress.renewedAt = environment.now()
             return desk.noteMissed(by: source)
         }
-        note(next, in: &place)
+        note(next, in: &progress)
         throw UpstreamError.malformed(
             "\(events.path) does not know the position that it sent last; correct since of this source in the schema"
         )
@@ -140,10 +140,10 @@ struct EventPoller: Sendable {
     private static let mostUnstored = 20
 
     /// Stores the last position up to which everything was read.
-    private func store(_ place: inout Progress) async throws {
-        guard let last = place.unstored.lastIndex(where: { desk.hasRead(through: $0.number) }) else { return }
-        try await environment.store.setSetting(setting, to: place.unstored[last].position)
-        place.unstored.removeFirst(last + 1)
+    private func store(_ progress: inout Progress) async throws {
+        guard let last = progress.unstored.lastIndex(where: { desk.hasRead(through: $0.number) }) else { return }
+        try await environment.store.setSetting(setting, to: progress.unstored[last].position)
+        progress.unstored.removeFirst(last + 1)
     }
 
     private func greatest(_ member: Place, _ elements: [JSONText], _ known: String?) -> String? {
@@ -183,20 +183,20 @@ struct EventPoller: Sendable {
     }
 
     /// The upstream no longer knows the position, or it can no longer be sent.
-    private func startOver(_ place: inout Progress, after error: UpstreamError) async {
+    private func startOver(_ progress: inout Progress, after error: UpstreamError) async {
         switch error {
         case .gone, .refused:
-            await forget(&place, "the upstream no longer knows where the events were read to: \(error.message)")
+            await forget(&progress, "the upstream no longer knows where the events were read to: \(error.message)")
         default: return
         }
     }
 
     /// Begins again at the start of the list: everything may have changed since.
-    private func forget(_ place: inout Progress, _ reason: String) async {
-        guard place.position != nil else { return }
+    private func forget(_ progress: inout Progress, _ reason: String) async {
+        guard progress.position != nil else { return }
         environment.log.notice(
             "reading the events from the start", metadata: ["source": "\(source.name)", "reason": "\(reason)"])
-        place = Progress()
+        progress = Progress()
         // Should this fail, the next poll finds out again that the position is not known.
         try? await environment.store.setSetting(setting, to: "")
         desk.noteMissed(by: source)
