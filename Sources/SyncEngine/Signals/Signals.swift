@@ -21,13 +21,11 @@ struct Signals: Sendable {
 
     var status: [SignalStatus] { desk.status }
 
-    /// Runs until the task is cancelled; returns at once if the schema has no signals.
+    /// Runs until the task is cancelled.
     func run() async {
-        let sources = environment.schema.upstream.signals
-        guard !sources.isEmpty else { return }
         await withDiscardingTaskGroup { group in
             group.addTask { await loop.run() }
-            for source in sources {
+            for source in environment.schema.upstream.signals {
                 switch source.kind {
                 case .stream(let stream):
                     let follower = StreamFollower(
