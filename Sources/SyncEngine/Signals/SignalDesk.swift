@@ -8,7 +8,7 @@ final class SignalDesk: Sendable {
     private struct State {
         var queue: SignalQueue
         /// By the source's name.
-        var sources: [String: SignalStatus] = [:]
+        var sources: [String: SignalStatus]
     }
 
     private let environment: SyncEnvironment
@@ -21,15 +21,12 @@ final class SignalDesk: Sendable {
             // A pull brings the whole list.
             limits[entity.name] = SignalQueue.Limits(records: 100, longestGap: .seconds(60))
         }
-        let queue = SignalQueue(limits: limits)
-        state = Mutex(State(queue: queue))
-        let sources = environment.schema.upstream.signals
-        state.withLock { state in
-            for source in sources {
-                state.sources[source.name] = SignalStatus(
-                    kind: source.word, path: source.path, isConnected: source.isWebhook ? nil : false)
-            }
+        var sources: [String: SignalStatus] = [:]
+        for source in environment.schema.upstream.signals {
+            sources[source.name] = SignalStatus(
+                kind: source.word, path: source.path, isConnected: source.isWebhook ? nil : false)
         }
+        state = Mutex(State(queue: SignalQueue(limits: limits), sources: sources))
     }
 
     /// In the order of the schema.
