@@ -67,7 +67,9 @@ struct YAMLValueTests {
 
     @Test("very many directives, each of which would be compared with all others, are refused before that")
     func directives() throws {
-        func text(_ count: Int) -> String { (1...count).map { "%TAG !e\($0)! tag:x,\($0):\n" }.joined() + "--- { a: 50% }\n" }
+        func text(_ count: Int) -> String {
+            (1...count).map { "%TAG !e\($0)! tag:x,\($0):\n" }.joined() + "--- { a: 50% }\n"
+        }
         #expect(try YAMLDocument.root(of: text(100)) != nil)
         let error = #expect(throws: YAMLError.self) { try YAMLDocument.root(of: text(101)) }
         #expect(error?.problem.contains("%TAG directives") == true)

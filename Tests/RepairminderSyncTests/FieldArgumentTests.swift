@@ -92,7 +92,8 @@ import Testing
 
     @Test("a field that is refused with any value gets no hint")
     func noHint() async throws {
-        let document = try JSONText(parsing: #"{"errors":[{"code":"unknown_field","field":"totl","message":"no field"}]}"#)
+        let document = try JSONText(
+            parsing: #"{"errors":[{"code":"unknown_field","field":"totl","message":"no field"}]}"#)
         let problem = LocalAPIProblem(
             status: 422, title: "x", detail: "totl: no field", errors: [.init(field: "totl", message: "no field")],
             document: document)

@@ -110,7 +110,8 @@ struct DraftListTests {
         func answer(_ part: String) -> String {
             let list = "items: { type: array, items: { $ref: \"#/components/schemas/Thing\" } }"
             return Document.answers(
-                "type: object, properties: { id: { type: string }, \(part): { type: object, properties: { \(list) } } }")
+                "type: object, properties: { id: { type: string }, \(part): { type: object, properties: { \(list) } } }"
+            )
         }
         let draft = try draft(
             [Self.thing], ["/me: { get: { \(answer("drive")) } }", "/things: { get: { \(answer("data")) } }"])

@@ -17,7 +17,8 @@ struct DraftUpdateTests {
         try SchemaDraft.of(
             Document(
                 schemas: [
-                    "Thing: { type: object, properties: { \(Self.members)\(more) } }", "Body: { type: object, \(body) }",
+                    "Thing: { type: object, properties: { \(Self.members)\(more) } }",
+                    "Body: { type: object, \(body) }",
                 ],
                 paths: [
                     "/things: { \(Document.list("Thing")) }",

@@ -137,7 +137,8 @@ struct Acknowledgement {
     }
 
     private func isOlder(_ answer: JSONText, than changedAt: Timestamp?) throws -> Bool {
-        guard try change.operation == .update || isAgain(), let changedAt, let time = entity.changeTime(of: answer) else {
+        guard try change.operation == .update || isAgain(), let changedAt, let time = entity.changeTime(of: answer)
+        else {
             return false
         }
         return time < changedAt

@@ -34,7 +34,8 @@ extension UpstreamShape {
             "order_payments": ["order_id"], "order_refunds": ["order_id"], "order_signatures": ["order_id"],
             "devices": ["status_notes", "new_accessories"], "device_images": ["device_id"],
             "device_parts": ["device_id"], "device_accessories": ["device_id"],
-            "buyback_images": ["buyback_id"], "macro_executions": ["variable_overrides", "send_sms", "scheduling_option"],
+            "buyback_images": ["buyback_id"],
+            "macro_executions": ["variable_overrides", "send_sms", "scheduling_option"],
             "ticket_messages": ["ticket_id", "ticket_status", "send_sms", "from_custom_email_id"],
         ]
         shape.onlyList = [

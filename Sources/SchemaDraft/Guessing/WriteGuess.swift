@@ -193,15 +193,17 @@ struct WriteGuess {
     /// What an update sends beside its fields, and what it may clear.
     private func complete(_ route: inout DraftRoute, _ operation: APIOperation, _ found: BodyGuess.Found) {
         route.isPartial = PartialUpdate.isOne(operation, found, key: key)
-        // Some upstreams find the record by it, and refuse the change without it.
-        let own = found.fields?.first { $0.name == key }?.wireName
-        if case .resource = found.body {} else if let own {
-            let isNeeded = operation.method == "PUT" || found.required.contains(own)
-            route.keyMember = isNeeded ? own : nil
-        }
+        route.keyMember = keyMember(operation, found)
         let unsent = found.unsent.prefix(5).joined(separator: ", ") + (found.unsent.count > 5 ? ", …" : "")
         guard operation.method == "PUT", !route.isPartial, !unsent.isEmpty else { return }
         route.reason = "it also takes \(unsent), and an edit sends none of it: check that nothing is cleared"
+    }
+
+    /// Some upstreams find the record by it, and refuse the change without it.
+    private func keyMember(_ operation: APIOperation, _ found: BodyGuess.Found) -> String? {
+        if case .resource = found.body { return nil }
+        guard let own = found.fields?.first(where: { $0.name == key })?.wireName else { return nil }
+        return operation.method == "PUT" || found.required.contains(own) ? own : nil
     }
 
     private func addDeletion(to entity: inout DraftEntity) {

@@ -109,7 +109,9 @@ struct ChangeAnswer {
     private func denies(_ body: JSONText, _ record: JSONText) -> Bool {
         // These may be fields of the record.
         let names = ["error", "errors"].filter { request.body?[$0] == nil }
-        guard isRefusedPart(record) || names.contains(where: { body[$0]?.saysError == true || record[$0]?.saysError == true })
+        guard
+            isRefusedPart(record)
+                || names.contains(where: { body[$0]?.saysError == true || record[$0]?.saysError == true })
         else { return false }
         return request.operation == .delete || !shows(record)
     }

@@ -24,7 +24,9 @@ struct Finding: Equatable, Sendable {
         Finding(check: check, level: .error, message: message, advice: advice)
     }
 
-    private var shown: (message: String, advice: String?) { (Manual.located(message), advice.map { Manual.located($0) }) }
+    private var shown: (message: String, advice: String?) {
+        (Manual.located(message), advice.map { Manual.located($0) })
+    }
 
     /// `warning  disk        31 MiB free in /var/lib` and, indented, what to do.
     var text: String {

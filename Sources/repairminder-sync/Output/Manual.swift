@@ -4,7 +4,9 @@ import Foundation
 enum Manual {
     /// Beside the program, as the package and the tarball install it.
     private static let installed: String? = {
-        guard let program = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe") else { return nil }
+        guard let program = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe") else {
+            return nil
+        }
         let folder = URL(filePath: program).deletingLastPathComponent().deletingLastPathComponent()
         return folder.appending(path: "share/doc/repairminder-sync").path
     }()

@@ -17,7 +17,8 @@ struct FormerKeyTests {
     private func send(_ answer: String?, _ cache: TestCache, at time: Timestamp) async throws {
         let change = try #require(try cache.store.readyChanges(limit: 1, at: time).first)
         #expect(try await cache.store.begin(change, at: time))
-        try await cache.store.finish(change.id, .acknowledged(record: answer.map { try JSONText(parsing: $0) }), at: time)
+        try await cache.store.finish(
+            change.id, .acknowledged(record: answer.map { try JSONText(parsing: $0) }), at: time)
     }
 
     /// The record is `bar`, and was `foo`.

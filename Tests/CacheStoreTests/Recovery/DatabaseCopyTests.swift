@@ -195,7 +195,8 @@ struct DatabaseCopyTests {
 
     @Test("a restore takes the newer record of a queued edit, so that no older value conflicts with it")
     func newerRecord() async throws {
-        let yaml = TestCache.shop.replacing("    sort: -created_at", with: "    sort: -created_at\n    conflict: server_wins")
+        let yaml = TestCache.shop.replacing(
+            "    sort: -created_at", with: "    sort: -created_at\n    conflict: server_wins")
         let first = #"[{"id":"a","notes":"first","updated_at":"2026-01-01T00:00:00Z"}]"#
         let cache = try TestCache(schema: yaml)
         _ = try await cache.pull("orders", first)

@@ -53,7 +53,8 @@ struct ExportedQueueTests {
 
     @Test("a list that is behind what the other machine knew is no edit by others")
     func behind() async throws {
-        let yaml = TestCache.shop.replacing("    sort: -created_at", with: "    sort: -created_at\n    conflict: server_wins")
+        let yaml = TestCache.shop.replacing(
+            "    sort: -created_at", with: "    sort: -created_at\n    conflict: server_wins")
         let first = #"[{"id":"a","notes":"first","updated_at":"2026-01-01T00:00:00Z"}]"#
         let (cache, other) = (try TestCache(schema: yaml), try TestCache(schema: yaml))
         _ = try await other.pull("orders", first)

@@ -108,7 +108,9 @@ struct UnusedKeyTests {
         expectRefusal(error, "entities.drafts.fields.f.\(key)", "has no effect here: the upstream has no local-only")
     }
 
-    @Test("a second title is refused without a first one, and with an open brace; a field's name alone stands for its value")
+    @Test(
+        "a second title is refused without a first one, and with an open brace; a field's name alone stands for its value"
+    )
     func titleElse() {
         expectRefusal(Self.error(entity: "title_else: id"), "entities.notes.title_else", "write this text as title")
         let entity = #"title: "{id}""# + "\n    title_else: "

@@ -35,7 +35,8 @@ struct ImportSourceTests {
         for (bytes, words) in [
             (Array("id,notes\n1,M".utf8) + [0xFC] + Array("ller\n".utf8), "line 2: the text is not UTF-8"),
             (Array("id\n\"".utf8) + [0x80] + Array("\"\n".utf8), "line 2: the text is not UTF-8"),
-            ([0xFF, 0xFE, 0x69, 0, 0x64, 0], "the file is in UTF-16"), ([0xFE, 0xFF, 0, 0x69], "the file is in UTF-16"),
+            ([0xFF, 0xFE, 0x69, 0, 0x64, 0], "the file is in UTF-16"),
+            ([0xFE, 0xFF, 0, 0x69], "the file is in UTF-16"),
         ] {
             let failure = #expect(throws: CommandFailure.self) { try CSVReader.rows(bytes) }
             #expect(failure?.status == .badData && failure?.message == "\(words); save it as CSV in UTF-8")

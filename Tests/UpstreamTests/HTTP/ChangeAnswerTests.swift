@@ -147,7 +147,8 @@ struct ChangeAnswerTests {
     @Test(
         "a 207 that gives the change the status of a refusal acknowledges nothing",
         arguments: [
-            #"[{"id":"7","status":422,"message":"too long"}]"#, #"{"data":{"id":"7","status":"HTTP/1.1 403 Forbidden"}}"#,
+            #"[{"id":"7","status":422,"message":"too long"}]"#,
+            #"{"data":{"id":"7","status":"HTTP/1.1 403 Forbidden"}}"#,
         ])
     func refusedPart(_ body: String) async throws {
         for method in ["PATCH", "DELETE"] {

@@ -74,7 +74,9 @@ struct ConflictsCommand: AsyncParsableCommand {
     }
 
     /// Trying again is of no use: a conflict that is undone stays so, and one that is not decided waits for the caller.
-    static func undoing<Answer>(_ write: () async throws(LocalAPIError) -> Answer) async throws(CommandFailure) -> Answer {
+    static func undoing<Answer>(_ write: () async throws(LocalAPIError) -> Answer) async throws(CommandFailure)
+        -> Answer
+    {
         do {
             return try await write()
         } catch {
