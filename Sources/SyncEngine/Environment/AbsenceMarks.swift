@@ -47,3 +47,9 @@ final class AbsenceMarks: Sendable {
         }
     }
 }
+
+/// Names a record where the engine remembers something of it.
+struct RecordName: Hashable, Sendable {
+    var entity: String
+    var key: String
+}

@@ -9,18 +9,18 @@ import Testing
 @Suite("The answer to a change")
 struct ChangeAnswerTests {
     /// What came back for one change.
-    private enum Outcome: Equatable {
+    enum Outcome: Equatable {
         case record(String)
         case accepted(String?)
         case unclear, barred, refused, gone, other
     }
 
-    private struct Sent {
+    struct Sent {
         var outcome: Outcome
         var message: String
     }
 
-    private func upstream(_ response: HTTPResponse, _ more: String = "") throws -> HTTPUpstream {
+    func upstream(_ response: HTTPResponse, _ more: String = "") throws -> HTTPUpstream {
         let schema = try EntitySchema(
             yaml: """
                 schema: s
@@ -31,7 +31,7 @@ struct ChangeAnswerTests {
         return HTTPUpstream(plan: schema.upstream, transport: transport)
     }
 
-    private func send(
+    func send(
         _ body: String, method: String = "PATCH", status: Int = 200, type: String? = "application/json",
         location: String? = nil, schema: String = "", isEndCertain: Bool = true,
         edit: (inout PushRequest) -> Void = { _ in }
@@ -335,34 +335,6 @@ struct ChangeAnswerTests {
         #expect(sent.message.hasPrefix(start) && sent.message.hasSuffix("…"), "\(sent.message)")
         #expect(sent.message.count < start.count + 200)
         #expect(try await send(page, method: method, type: nil).outcome == .barred)
-    }
-
-    @Test("a quoted answer repeats no secret of the record")
-    func secrets() async throws {
-        let sent = try await send(#"{"message":"pin 1234 kept","data":{"pin":"9876","x":"9876"}}"#) {
-            $0.secrets = ["1234"]
-            $0.secretMembers = ["pin"]
-        }
-        #expect(sent.outcome == .unclear)
-        #expect(!sent.message.contains("1234") && !sent.message.contains("9876"), "\(sent.message)")
-        // In text that is not JSON secrets cannot be told from the rest.
-        let cut = try await send(#"{"data":{"pin":"98"#) { $0.secretMembers = ["pin"] }
-        #expect(cut.message.hasSuffix("without saying that the change was accepted"))
-    }
-
-    @Test("an answer with more secrets than can be looked for is not quoted")
-    func manySecrets() async throws {
-        let pins = (0..<2000).map { "\"their-secret-\($0)\"" }.joined(separator: ",")
-        let sent = try await send("{\"message\":\"no\",\"pin\":[\(pins)]}") { $0.secretMembers = ["pin"] }
-        #expect(sent.outcome == .unclear)
-        #expect(sent.message.hasSuffix("without saying that the change was accepted"), "\(sent.message)")
-    }
-
-    @Test("a secret is found however JSON spells it")
-    func spellings() async throws {
-        let body = #"{"x":"s\/4 \"K\u00e9y","y":"s/4 \"Kéy","z":"s\/4 \"K\u00E9y","n":1}"#
-        let sent = try await send(body) { $0.secrets = ["s/4 \"Kéy"] }
-        #expect(sent.message.hasSuffix(#"{"x":"…","y":"…","z":"…","n":1}"#), "\(sent.message)")
     }
 
     // MARK: Other protocols
