@@ -12,12 +12,15 @@ enum PartialUpdate {
         return isSaid(in: operation.words.lowercased())
     }
 
-    /// `any unspecified fields will remain unchanged`, `only the fields provided will be updated`, `supports partial updates`.
     /// What one field does when it is left out says nothing about the others.
     private static func isSaid(in text: String) -> Bool {
+        // "Any unspecified fields will remain unchanged."
         let left = /(unspecified|omitted) (fields|attributes|properties|parameters)[^.]{0,40}(unchanged|untouched)/
+        // "Only the fields provided will be updated."
         let given = /only (the )?(fields|attributes|properties|parameters) (you )?(provide|specif|sen[dt]|include|pass)/
+        // "Fields that are not sent stay unchanged."
         let missing = /(fields|attributes|properties|parameters) (that are )?(not [a-z]+|omitted)[^.]{0,40}unchanged/
+        // "This call supports partial updates."
         let named = /supports (partial|sparse) updates?/
         let isGiven = text.firstMatch(of: given).map { match in
             text[match.range.upperBound...].prefix { $0 != "." }.contains(/(updat|chang|modifi)ed/)
