@@ -49,12 +49,12 @@ struct LiveSchemaTests {
         }
     }
 
-    @Test("orders and tickets are pulled newest first, clients and devices in full")
+    @Test("tickets are pulled newest first; clients, devices, and orders with their devices' status, in full")
     func modes() {
-        #expect(schema["orders"]?.pull?.mode == .newestFirst)
+        #expect(schema["orders"]?.pull?.mode == .full)
         #expect(
             schema["orders"]?.pull?.query
-                == [QueryItem(name: "sort", value: "updated_at"), QueryItem(name: "order", value: "desc")])
+                == [QueryItem(name: "sort", value: "created_at"), QueryItem(name: "order", value: "desc")])
         #expect(schema["tickets"]?.pull?.mode == .newestFirst)
         #expect(schema["clients"]?.pull?.mode == .full && schema["devices"]?.pull?.mode == .full)
     }
@@ -199,14 +199,14 @@ struct LiveSchemaTests {
         #expect(!executions.hasRoute(for: .update, record: .object(["status": "completed"]), fields: ["status"]))
     }
 
-    @Test("line items and payments of an order are sent in the order of writing, as are the messages of a ticket")
+    @Test("line items and payments of an order are sent in the order of writing, as are a ticket and its messages")
     func order() throws {
         func together(_ name: String) throws -> [String] {
             schema.orderedTogether(with: try #require(schema[name]))
         }
         #expect(try together("order_payments") == ["order_items", "order_payments"])
         #expect(try together("order_items") == ["order_items", "order_payments"])
-        #expect(try together("ticket_messages") == ["ticket_messages"])
+        #expect(try together("ticket_messages") == ["tickets", "ticket_messages"])
         #expect(try together("devices") == ["devices"])
     }
 

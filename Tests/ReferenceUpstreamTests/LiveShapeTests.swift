@@ -44,16 +44,23 @@ struct LiveShapeTests {
 
     @Test("the latest change comes first when that order is requested")
     func newestFirst() async throws {
-        let harness = try shop()
-        #expect(try await harness.get("/api/orders").column("id") == ["o1", "o2", "o3"])
-        let query = "/api/orders?sort=updated_at&order=desc"
-        #expect(try await harness.get(query).column("id") == ["o2", "o3", "o1"])
-        #expect(try await harness.get("\(query)&limit=1&page=2").column("id") == ["o3"])
+        let times = [("t1", "2023-01-01"), ("t2", "2023-01-03"), ("t3", "2023-01-02")]
+        let harness = try Harness(
+            TestSchema.live(),
+            ["tickets": times.map { #"{"id":"\#($0)","status":"open","updated_at":"\#($1)T00:00:00Z"}"# }]
+        ) { $0.shape = .repairMinder }
+        func keys(_ query: String) async throws -> [String] {
+            try await harness.get("/api/tickets\(query)").column("id", of: "data.tickets")
+        }
+        #expect(try await keys("") == ["t1", "t2", "t3"])
+        let query = "?sort_by=updated_at&sort_order=desc"
+        #expect(try await keys(query) == ["t2", "t3", "t1"])
+        #expect(try await keys("\(query)&limit=1&page=2") == ["t3"])
         try harness.at("2023-01-04T00:00:00Z")
-        _ = try await harness.send("PATCH", "/api/orders/o1", #"{"carrier":"DPD"}"#)
-        #expect(try await harness.get(query).column("id") == ["o1", "o2", "o3"])
-        try harness.upstream.delete("orders", "o2")
-        #expect(try await harness.get(query).column("id") == ["o1", "o3"])
+        _ = try await harness.send("PATCH", "/api/tickets/t1", #"{"status":"pending"}"#)
+        #expect(try await keys(query) == ["t1", "t2", "t3"])
+        try harness.upstream.delete("tickets", "t2")
+        #expect(try await keys(query) == ["t1", "t3"])
     }
 
     @Test("a filter works on nested values too")
