@@ -26,7 +26,7 @@ export function exactNumber(text) {
 export function parse(text) {
   return JSON.parse(text, (_, value, context) => {
     if (typeof value === "number") return context?.source && String(value) !== context.source ? new ExactNumber(context.source) : value;
-    // A record may have members of these names, and `String` would call them.
+    // A record may have members of these names, which `String` would call.
     if (value && ["toString", "valueOf"].some((name) => Object.hasOwn(value, name)))
       Object.defineProperty(value, Symbol.toPrimitive, { value: () => JSON.stringify(value) });
     return value;

@@ -12,13 +12,13 @@ const exactTimes = new Intl.DateTimeFormat(locale, { dateStyle: "full", timeStyl
 const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
 
 export const count = (value) => counts.format(value);
-// A decimal text keeps every digit. What is no number, or one beyond JavaScript's, stays as it came.
+// A decimal text keeps every digit; what JavaScript cannot hold stays as it came.
 const decimal = (format, value) => (Number.isFinite(Number(value)) && String(value).trim() ? format.format(String(value)) : String(value));
 export const number = (value) => decimal(numbers, value);
 const hasComma = amounts.format(0)[1] === ",";
 /** What the reader typed, with a point where their language has a comma. */
 export const typed = (text) => (hasComma ? text.replace(",", ".") : text);
-/** Whether the point in what the reader typed could separate thousands, as it does in languages with a comma. */
+/** Whether a typed point could part thousands, as in languages with a comma. */
 export const isUnclear = (text) => hasComma && /^-?[1-9]\d{0,2}\.\d{3}$/.test(text);
 export const money = (value) => decimal(amounts, value);
 
@@ -65,7 +65,7 @@ export function label(name) {
   return shortened(words.charAt(0).toUpperCase() + words.slice(1), 200);
 }
 
-/** The beginning of a text that has more than `most` characters: the browser would not answer while it draws megabytes. */
+/** The first `most` characters of a text: drawing megabytes blocks the browser. */
 export function shortened(text, most) {
   if (text.length <= most) return text;
   return `${text.slice(0, most).replace(/\p{Surrogate}$/u, "")}… (${count(text.length)} characters)`;
@@ -73,10 +73,10 @@ export function shortened(text, most) {
 
 const isScalar = (value) => typeof value !== "object" || value instanceof ExactNumber;
 
-/** A whole value as text: an object or a list as JSON. */
+/** A whole value as text. */
 export const asText = (value) => (isScalar(value) ? String(value) : JSON.stringify(value));
 
-/** A value as plain text, for a title or an attribute; of a long one the beginning. */
+/** A value as plain text, for a title or an attribute, cut if long. */
 export function plain(value, field, most = 10_000) {
   if (value === null || value === undefined || value === "") return "–";
   return shortened(isScalar(value) ? shownAs(value, field) : JSON.stringify(value), most);

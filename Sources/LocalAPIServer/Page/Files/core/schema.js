@@ -13,7 +13,7 @@ class Entity {
     return this.byName.get(name);
   }
 
-  /** A record's name for people; of a long one the beginning. */
+  /** A record's name for people, cut if long. */
   title(record) {
     for (const template of [this.title_text, this.title_else]) {
       const text = template && filled(template, record);

@@ -9,7 +9,7 @@ let made = 0;
 
 /**
  * `{node, isChanged(), value(), refuse(message)}`; `value()` throws an Error with words for what cannot be a value of the field.
- * An input cannot show every value, so one that was not changed stands for the value that it began with.
+ * An input cannot show every value: an unchanged one keeps the value that it began with.
  */
 export async function fieldInput(field, initial, { isRequired = false } = {}) {
   made += 1;

@@ -10,7 +10,7 @@ const rowHeight = 40;
 const pageSize = 100;
 /** Pages kept on each side of the window. */
 const keptPages = 3;
-/** Characters of a value in a cell, which has one line. */
+/** Characters in a cell. */
 const longestCell = 300;
 /** Rows drawn beyond the window. */
 const overdraw = 12;

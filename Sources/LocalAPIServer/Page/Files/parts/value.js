@@ -4,10 +4,10 @@ import { el, link } from "../core/dom.js";
 import { plain, time } from "../core/format.js";
 import { places } from "../core/schema.js";
 
-/** More characters than any key has. */
+/** Longer than any key. */
 const longestKey = 1000;
 
-/** `target` is the record that a reference names with its entity, if both are known; `most` limits the characters. */
+/** `target`: the record that a reference names, with its entity, if known; `most`: characters. */
 export function shownValue(value, field, target = null, most = undefined) {
   if (value === null || value === undefined || value === "") return el("span", { class: "soft" }, "–");
   switch (field?.type) {
