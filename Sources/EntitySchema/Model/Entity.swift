@@ -195,9 +195,11 @@ extension Entity {
         pull?.changedAt.flatMap { value(of: $0, in: record) }.flatMap(instant)
     }
 
-    /// The value by which the changes of a record are ordered; nil without `orderWithin`.
+    /// The value by which the changes of a record are ordered; nil without `orderWithin`, or if the record has no value there.
     package func orderGroup(of key: String, in record: JSONText) -> String? {
-        orderWithin.flatMap { $0 == self.key ? key : value(of: $0, in: record)?.plain }
+        guard let name = orderWithin else { return nil }
+        guard name != self.key else { return key }
+        return value(of: name, in: record).map(\.plain).flatMap { $0.isEmpty ? nil : $0 }
     }
 
     /// The time in a value that says when something changed or was deleted.

@@ -1,3 +1,4 @@
+import EntitySchema
 import JSONText
 import TestSupport
 import Testing
@@ -67,6 +68,14 @@ struct SharedOrderTests {
         let last = try #require(try cache.store.readyChanges(limit: 9, at: now).first)
         #expect(last.key == "a")
         #expect(last.body["status"] == "closed")
+    }
+
+    @Test("changes of records without an order wait for none of each other", arguments: ["{}", #"{"order_id":null}"#])
+    func without(_ record: String) throws {
+        let schema = try EntitySchema(yaml: Self.bills, file: "bills.yaml")
+        let payments = try #require(schema["payments"])
+        #expect(payments.orderGroup(of: "p", in: try JSONText(parsing: record)) == nil)
+        #expect(payments.orderGroup(of: "p", in: try JSONText(parsing: #"{"order_id":"a"}"#)) == "a")
     }
 
     // MARK: Steps
