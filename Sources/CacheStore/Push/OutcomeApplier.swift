@@ -58,11 +58,17 @@ struct OutcomeApplier {
         try queue.giveUnknownKey(context.makeID(), to: change.id)
     }
 
-    /// Whether the record came from another change, as when two creations with the same values were looked up at once.
+    /// Whether the record came from another change, as when two creations with the same values were looked up at once, or is
+    /// one that was deleted here before the creation was made, in a list that is behind.
     private func isTaken(_ record: JSONText, from change: OutboxTable.Entry) throws -> Bool {
         guard change.operation == .create, let table = context.table(change.entity),
             let key = record[table.entity.key]?.plain, key != change.key
         else { return false }
+        if let (row, isEarlier) = try deletion(of: key, change), isEarlier,
+            let time = table.entity.changeTime(of: record), let changedAt = row.changedAt, time <= changedAt
+        {
+            return true
+        }
         return try AcknowledgedCreations(table: table, db: db).have(key, since: change.id)
     }
 
@@ -72,15 +78,24 @@ struct OutcomeApplier {
     private func deletion(of record: JSONText, from change: OutboxTable.Entry) throws -> Int64? {
         guard change.operation == .create, let table = context.table(change.entity),
             let key = record[table.entity.key]?.plain, key != change.key,
-            let row = try SettlingTable(entity: change.entity, db: db).row(of: key), row.kind == .deleted
+            let (row, isEarlier) = try deletion(of: key, change), !isEarlier
         else { return nil }
-        let deletion = try Int64.fetchOne(
-            db.cachedStatement(sql: "SELECT change_id FROM sync_change_log WHERE seq = ?"), arguments: [row.position])
-        if let deletion, deletion < change.id { return nil }
         if let time = table.entity.changeTime(of: record), let changedAt = row.changedAt, time > changedAt {
             return nil
         }
         return row.position
+    }
+
+    /// Our acknowledged deletion of a record with this key, and whether it was made before the creation.
+    private func deletion(
+        of key: String, _ creation: OutboxTable.Entry
+    ) throws -> (row: Settling, isEarlier: Bool)? {
+        guard let row = try SettlingTable(entity: creation.entity, db: db).row(of: key), row.kind == .deleted else {
+            return nil
+        }
+        let deletion = try Int64.fetchOne(
+            db.cachedStatement(sql: "SELECT change_id FROM sync_change_log WHERE seq = ?"), arguments: [row.position])
+        return (row, deletion.map { $0 < creation.id } ?? false)
     }
 
     /// Whether the record was created so recently that a server which does not find it may just be behind.

@@ -84,6 +84,28 @@ struct ReusedKeyTests {
         #expect(try cache.record("orders", "a")?["notes"] == "new")
     }
 
+    @Test("is not the deleted one, which a list that is behind shows to a look-up")
+    func shownByLookUp() async throws {
+        let cache = try TestCache()
+        _ = try await cache.pull("orders", "[\(old)]")
+        try await cache.store.delete("orders", key: "a", at: now)
+        let deletion = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
+        #expect(try await cache.store.begin(deletion, at: now))
+        try await cache.store.finish(deletion.id, .acknowledged(record: nil), at: now)
+        let key = try await cache.make("orders", #"{"notes":"new"}"#)
+        for (record, pending) in [(old, 1), (answer, 0)] {
+            let creation = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
+            #expect(try await cache.store.begin(creation, at: now))
+            let failure = PushFailure(.unseen, message: "")
+            try await cache.store.finish(
+                creation.id,
+                .found(record: JSONText(parsing: record), version: nil, view: .list, otherwise: failure, at: now), at: now)
+            #expect(try cache.store.pendingCount().pending == pending)
+            #expect(try cache.record("orders", key)?["notes"] == "new")
+        }
+        #expect(try cache.record("orders", key)?["id"] == "a")
+    }
+
     @Test("is deleted if a pull had brought it and it was deleted as that")
     func deletedTwin() async throws {
         let cache = try TestCache()
