@@ -28,9 +28,10 @@ struct ShownKey {
             !fields.contains(where: { Words.folded($0.wireName) == Words.folded(name) })
         else { return nil }
         for property in records.flatMap(\.properties) {
+            let isList = isKeys(name, wanted, of: property.name)
+            guard isList || isKey(name, wanted, of: property.name) else { continue }
             let shown = shapes.shape(of: property)
-            let isList = shown.isList && isKeys(name, wanted, of: property.name)
-            guard isList || shown.kind == .object && isKey(name, wanted, of: property.name),
+            guard isList ? shown.isList : shown.kind == .object,
                 let key = (isList ? shapes.elements(of: shown) : shown)["id"].map(shapes.shape),
                 [.string, .integer].contains(key.kind), let outer = PlaceText.joined([property.name]),
                 let own = FieldNames.field(for: Words.snake(name), taken: taken)
@@ -51,8 +52,8 @@ struct ShownKey {
 
     /// `tagIds` of `tags`.
     private func isKeys(_ name: String, _ wanted: DataShape, of outer: String) -> Bool {
+        guard wanted.isList, Words.folded(name) == Words.folded(Words.singular(outer)) + "ids" else { return false }
         let elements = shapes.elements(of: wanted)
-        return wanted.isList && elements.isTextOrNumber && elements.kind != .unknown
-            && Words.folded(name) == Words.folded(Words.singular(outer)) + "ids"
+        return elements.isTextOrNumber && elements.kind != .unknown
     }
 }
