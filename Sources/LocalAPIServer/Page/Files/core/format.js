@@ -12,8 +12,11 @@ const exactTimes = new Intl.DateTimeFormat(locale, { dateStyle: "full", timeStyl
 const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
 
 export const count = (value) => counts.format(value);
-// A decimal text keeps every digit; what JavaScript cannot hold stays as it came.
-const decimal = (format, value) => (Number.isFinite(Number(value)) && String(value).trim() ? format.format(String(value)) : String(value));
+// A decimal text keeps every digit; what is no finite number stays as it came.
+const decimal = (format, value) => {
+  const text = String(value);
+  return text.trim() && Number.isFinite(Number(text)) ? format.format(text) : text;
+};
 export const number = (value) => decimal(numbers, value);
 const hasComma = amounts.format(0)[1] === ",";
 /** What the reader typed, with a point where their language has a comma. */
