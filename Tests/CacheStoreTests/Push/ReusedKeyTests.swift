@@ -99,7 +99,8 @@ struct ReusedKeyTests {
             let failure = PushFailure(.unseen, message: "")
             try await cache.store.finish(
                 creation.id,
-                .found(record: JSONText(parsing: record), version: nil, view: .list, otherwise: failure, at: now), at: now)
+                .found(record: JSONText(parsing: record), version: nil, view: .list, otherwise: failure, at: now),
+                at: now)
             #expect(try cache.store.pendingCount().pending == pending)
             #expect(try cache.record("orders", key)?["notes"] == "new")
         }

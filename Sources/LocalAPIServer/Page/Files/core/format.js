@@ -68,7 +68,7 @@ export function label(name) {
   return shortened(words.charAt(0).toUpperCase() + words.slice(1), 200);
 }
 
-/** The first `most` characters of a text: drawing megabytes blocks the browser. */
+/** The first `most` characters: drawing megabytes blocks the browser. */
 export function shortened(text, most) {
   if (text.length <= most) return text;
   return `${text.slice(0, most).replace(/\p{Surrogate}$/u, "")}… (${count(text.length)} characters)`;

@@ -14,7 +14,7 @@ import { recordHistory } from "../parts/record-history.js";
 import { relatedRecords } from "../parts/related.js";
 import { includedRecord, shownValue, syncTag } from "../parts/value.js";
 
-/** How many members are shown that the schema lacks. */
+/** Members shown that the schema lacks. */
 const mostOthers = 500;
 
 export async function showRecord(view, [name, id]) {
