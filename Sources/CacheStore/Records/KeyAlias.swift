@@ -35,7 +35,8 @@ enum KeyAlias {
             arguments: [key]) ?? false
     }
 
-    private static func end(_ key: String, _ entity: String, _ db: Database) throws {
+    /// Has the key name no other record from now on.
+    static func end(_ key: String, _ entity: String, _ db: Database) throws {
         try db.cachedStatement(sql: "DELETE FROM sync_alias WHERE entity = ? AND old_key = ?")
             .execute(arguments: [entity, key])
     }

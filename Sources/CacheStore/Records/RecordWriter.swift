@@ -111,6 +111,8 @@ struct RecordWriter {
         try dependents.noteDeleted(image, shown, remote(image))
         try db.cachedStatement(sql: "DELETE FROM sync_view WHERE entity = ? AND record_key = ?")
             .execute(arguments: [plan.entity.name, image.key])
+        // Who names it means this record, not one that had the key before.
+        try KeyAlias.end(image.key, plan.entity.name, db)
     }
 
     /// Updates the count of the entity's rows.

@@ -59,6 +59,17 @@ struct FormerKeyTests {
         #expect(try cache.record("orders", "bar")?["notes"] == "moved")
     }
 
+    @Test("names no record once the other one that had it was deleted upstream")
+    func takenAndDeleted() async throws {
+        let cache = try await renamed()
+        try await list(cache, "\(moved),\(second)", after: 120)
+        let tombstone = #"{"id":"foo","updated_at":"2026-01-01T00:03:00Z","deleted_at":"2026-01-01T00:03:00Z"}"#
+        try await list(cache, tombstone, after: 200)
+        #expect(try cache.record("orders", "foo") == nil)
+        await #expect(throws: CacheError.self) { try await cache.change("orders", "foo", #"{"total":5}"#) }
+        #expect(try cache.record("orders", "bar")?["total"] == nil)
+    }
+
     @Test("names the new record that was created here and has it now")
     func created() async throws {
         let cache = try await renamed()
