@@ -109,17 +109,18 @@ struct ChangeAnswer {
     private func denies(_ body: JSONText, _ record: JSONText) -> Bool {
         // These may be fields of the record.
         let names = ["error", "errors"].filter { request.body?[$0] == nil }
-        guard
-            isRefusedPart(record)
-                || names.contains(where: { body[$0]?.saysError == true || record[$0]?.saysError == true })
+        let isRefused = isRefusedPart(record)
+        guard isRefused || names.contains(where: { body[$0]?.saysError == true || record[$0]?.saysError == true })
         else { return false }
-        return request.operation == .delete || !shows(record)
+        return request.operation == .delete || !shows(isRefused ? record.without("status") : record)
     }
 
     /// Whether a 207 says of the change, as of the only part of the request, that it was refused (RFC 4918, 11.1):
-    /// `[{"id": "7", "status": 422, "message": "too long"}]`.
+    /// `[{"id": "7", "status": 422, "message": "too long"}]`. A status that was sent is the record's own.
     private func isRefusedPart(_ record: JSONText) -> Bool {
-        guard response.status == 207, let status = record["status"].flatMap(BatchAnswer.status) else { return false }
+        guard response.status == 207, let stated = record["status"], stated != request.body?["status"],
+            let status = BatchAnswer.status(stated)
+        else { return false }
         return status >= 400
     }
 

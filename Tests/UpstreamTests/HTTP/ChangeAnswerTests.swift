@@ -155,6 +155,8 @@ struct ChangeAnswerTests {
             #expect(try await send(body, method: method, status: 207).outcome == .unclear)
         }
         #expect(try await send(body).outcome != .unclear, "a record may have a status of its own")
+        let closing = try await send(body, status: 207) { $0.body = .object(["status": "closed"]) }
+        #expect(closing.outcome == .unclear, "it is not the status that was sent")
     }
 
     @Test("a 207 that shows what was sent, or whose status is a success, has the record")
@@ -162,6 +164,9 @@ struct ChangeAnswerTests {
         for record in [#"{"id":"7","status":200}"#, #"{"id":"7","a":1,"status":404}"#] {
             #expect(try await send(record, status: 207).outcome == .record(record))
         }
+        let own = #"{"id":"7","status":450}"#
+        let numbered = try await send(own, status: 207) { $0.body = .object(["status": 450]) }
+        #expect(numbered.outcome == .record(own))
     }
 
     @Test("202 with an object accepts a change that is applied later, unless the object denies it")
