@@ -85,12 +85,14 @@ package struct LiveShopGenerator: Sendable {
                 "initial_content": "Your device is ready.", "is_active": 1, "sort_order": 1, "stage_count": 0,
             ])
         ],
-        "macro_executions": [
+        "macro_executions": ["completed", "active", "active", "active", "active", "active"].enumerated().map {
+            index, status in
             .object([
-                "id": "exe_1", "macro_id": "mac_ready", "macro_name": "Ready for collection", "status": "completed",
-                "stages_completed": 0, "stages_total": 0, "created_at": "2026-01-05T10:00:00Z",
+                "id": .string("exe_\(index + 1)"), "macro_id": "mac_ready", "macro_name": "Ready for collection",
+                "status": .string(status), "stages_completed": 0, "stages_total": 0,
+                "created_at": .string("2026-01-0\(index + 1)T10:00:00Z"),
             ])
-        ],
+        },
         "product_types": [
             .object([
                 "id": "pro_1", "name": "Screen protector", "sku": "SP-1", "category": "accessory",
