@@ -43,7 +43,8 @@ struct ManualTests {
             .replacing("localhost:7679", with: demo.api).replacing("localhost:7680", with: demo.upstream)
         let bash = try Program(URL(filePath: "/usr/bin/timeout"), ["120", "bash", "-c", path + examples])
         return await bash.finish().output.split(separator: end, omittingEmptySubsequences: false).dropLast().map {
-            $0.replacing("\r\n", with: "\n").trimmingCharacters(in: .newlines)
+            $0.replacing("\r\n", with: "\n").replacing(demo.api, with: "localhost:7679")
+                .trimmingCharacters(in: .newlines)
         }
     }
 
