@@ -36,7 +36,7 @@ class Writers:
         finally:
             client.close()
 
-    def await_answers(self, count, within=10.0):
+    def await_answers(self, count, within=30.0):
         """Returns after `count` more answers, or when all writers have ended."""
         for _ in range(count):
             while not self.answers.acquire(timeout=0.05):
