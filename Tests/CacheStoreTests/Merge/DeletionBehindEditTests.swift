@@ -38,10 +38,12 @@ struct DeletionBehindEditTests {
     }
 
     /// A record that was deleted here while an edit of its notes was being sent, and that edit.
-    private func deleted() async throws -> (TestCache, OutboxChange) {
-        let cache = try TestCache(schema: Self.schema)
-        _ = try await cache.pull(
-            "orders", "[\(record(#""notes":"n","status":"s","code":"c1","revision":"1","etag":"e1""#, after: -60))]")
+    private func deleted(
+        _ schema: String = schema,
+        _ members: String = #""notes":"n","status":"s","code":"c1","revision":"1","etag":"e1""#
+    ) async throws -> (TestCache, OutboxChange) {
+        let cache = try TestCache(schema: schema)
+        _ = try await cache.pull("orders", "[\(record(members, after: -60))]")
         try await cache.store.update("orders", key: "a", body: JSONText(parsing: #"{"notes":"mine"}"#), at: now)
         let edit = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
         #expect(try await cache.store.begin(edit, at: now))
@@ -66,21 +68,16 @@ struct DeletionBehindEditTests {
         "a time of the answer that the schema does not name as change time is no edit of another person, but another time is",
         arguments: [(10, 0), (86_400, 1)])
     func changeTimeIsNotNamed(seconds: Int, found: Int) async throws {
-        let cache = try TestCache(
-            schema: """
-                schema: shop
-                upstream: { base_url: http://localhost }
-                entities:
-                  orders:
-                    fields: { id: { type: string }, notes: { type: string }, updated_at: { type: time } }
-                    pull: { path: /orders }
-                    push: { update: { call: "PATCH /orders/{id}" }, delete: { call: "DELETE /orders/{id}" } }
-                """)
-        _ = try await cache.pull("orders", "[\(record(#""notes":"n""#, after: -60))]")
-        try await cache.store.update("orders", key: "a", body: JSONText(parsing: #"{"notes":"mine"}"#), at: now)
-        let edit = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
-        #expect(try await cache.store.begin(edit, at: now))
-        try await cache.store.delete("orders", key: "a", at: now)
+        let (cache, edit) = try await deleted(
+            """
+            schema: shop
+            upstream: { base_url: http://localhost }
+            entities:
+              orders:
+                fields: { id: { type: string }, notes: { type: string }, updated_at: { type: time } }
+                pull: { path: /orders }
+                push: { update: { call: "PATCH /orders/{id}" }, delete: { call: "DELETE /orders/{id}" } }
+            """, #""notes":"n""#)
         let answer = record(#""notes":"mine""#, after: seconds)
         try await cache.store.finish(edit.id, .acknowledged(record: JSONText(parsing: answer)), at: now)
         #expect(try conflicts(cache) == found)

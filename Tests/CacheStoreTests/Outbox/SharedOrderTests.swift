@@ -13,9 +13,9 @@ struct SharedOrderTests {
     func waits() async throws {
         let cache = try TestCache(schema: Self.bills)
         _ = try await cache.pull("orders", #"[{"id":"a"},{"id":"b"}]"#)
-        let item = try await create("items", #"{"order_id":"a","text":"Screen"}"#, cache)
-        let payment = try await create("payments", #"{"order_id":"a","amount":50}"#, cache)
-        let other = try await create("payments", #"{"order_id":"b","amount":60}"#, cache)
+        let item = try await cache.make("items", #"{"order_id":"a","text":"Screen"}"#)
+        let payment = try await cache.make("payments", #"{"order_id":"a","amount":50}"#)
+        let other = try await cache.make("payments", #"{"order_id":"b","amount":60}"#)
         #expect(try ready(cache) == [item, other])
         try await accept(item, cache)
         #expect(try ready(cache) == [payment, other])
@@ -24,13 +24,13 @@ struct SharedOrderTests {
     @Test("an item that was written after a payment waits for it, and both for the new order, under its new key too")
     func newOrder() async throws {
         let cache = try TestCache(schema: Self.bills)
-        let order = try await create("orders", "{}", cache)
-        let payment = try await create("payments", #"{"order_id":"\#(order)","amount":50}"#, cache)
-        let item = try await create("items", #"{"order_id":"\#(order)","text":"Screen"}"#, cache)
+        let order = try await cache.make("orders", "{}")
+        let payment = try await cache.make("payments", #"{"order_id":"\#(order)","amount":50}"#)
+        let item = try await cache.make("items", #"{"order_id":"\#(order)","text":"Screen"}"#)
         #expect(try ready(cache) == [order])
         try await accept(order, as: "o-1", cache)
         #expect(try ready(cache) == [payment])
-        let later = try await create("payments", #"{"order_id":"o-1","amount":60}"#, cache)
+        let later = try await cache.make("payments", #"{"order_id":"o-1","amount":60}"#)
         try await accept(payment, cache)
         #expect(try ready(cache) == [item])
         try await accept(item, cache)
@@ -41,8 +41,8 @@ struct SharedOrderTests {
     func discarded() async throws {
         let cache = try TestCache(schema: Self.bills)
         _ = try await cache.pull("orders", #"[{"id":"a"}]"#)
-        let item = try await create("items", #"{"order_id":"a","text":"Screen"}"#, cache)
-        let payment = try await create("payments", #"{"order_id":"a","amount":50}"#, cache)
+        let item = try await cache.make("items", #"{"order_id":"a","text":"Screen"}"#)
+        let payment = try await cache.make("payments", #"{"order_id":"a","amount":50}"#)
         try await cache.store.delete("items", key: item, at: now)
         #expect(try ready(cache) == [payment])
     }
@@ -54,13 +54,13 @@ struct SharedOrderTests {
         let cache = try TestCache(schema: Self.bills)
         var order = "a"
         if isNew {
-            order = try await create("orders", #"{"status":"open"}"#, cache)
+            order = try await cache.make("orders", #"{"status":"open"}"#)
         } else {
             _ = try await cache.pull("orders", #"[{"id":"a","status":"new"}]"#)
-            try await cache.store.update("orders", key: "a", body: JSONText(parsing: #"{"status":"open"}"#), at: now)
+            try await cache.change("orders", "a", #"{"status":"open"}"#)
         }
-        let item = try await create("items", #"{"order_id":"\#(order)","text":"Screen"}"#, cache)
-        try await cache.store.update("orders", key: order, body: JSONText(parsing: #"{"status":"closed"}"#), at: now)
+        let item = try await cache.make("items", #"{"order_id":"\#(order)","text":"Screen"}"#)
+        try await cache.change("orders", order, #"{"status":"closed"}"#)
         #expect(try ready(cache) == [order])
         try await accept(order, as: "a", cache)
         #expect(try ready(cache) == [item])
@@ -79,10 +79,6 @@ struct SharedOrderTests {
     }
 
     // MARK: Steps
-
-    private func create(_ entity: String, _ body: String, _ cache: TestCache) async throws -> String {
-        try await cache.store.create(entity, body: JSONText(parsing: body), at: now)
-    }
 
     private func ready(_ cache: TestCache) throws -> [String] {
         try cache.store.readyChanges(limit: 100, at: now).map(\.key)

@@ -29,6 +29,12 @@ struct ReusedKeyTests {
         return (deletion, creation, key)
     }
 
+    /// The outcome of a look-up for a creation whose answer was lost.
+    private func found(_ record: String) throws -> PushOutcome {
+        let otherwise = PushFailure(.unseen, message: "")
+        return .found(record: try JSONText(parsing: record), version: nil, view: .list, otherwise: otherwise, at: now)
+    }
+
     private func expectOnlyNew(_ cache: TestCache, _ key: String) throws {
         #expect(try cache.store.pendingCount().pending == 0)
         #expect(try cache.conflictCount() == 0)
@@ -69,17 +75,9 @@ struct ReusedKeyTests {
         let cache = try TestCache()
         _ = try await cache.pull("orders", #"[{"id":"a","notes":"old"}]"#)
         try await cache.store.delete("orders", key: "a", at: now)
-        let deletion = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
-        #expect(try await cache.store.begin(deletion, at: now))
-        try await cache.store.finish(deletion.id, .acknowledged(record: nil), at: now)
+        try await cache.send(answer: nil)
         let key = try await cache.make("orders", #"{"notes":"new"}"#)
-        let creation = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
-        #expect(try await cache.store.begin(creation, at: now))
-        let found = try JSONText(parsing: #"{"id":"a","notes":"new"}"#)
-        try await cache.store.finish(
-            creation.id,
-            .found(record: found, version: nil, view: .list, otherwise: PushFailure(.unseen, message: ""), at: now),
-            at: now)
+        try await cache.send(found(#"{"id":"a","notes":"new"}"#))
         #expect(try cache.record("orders", key)?["notes"] == "new")
         #expect(try cache.record("orders", "a")?["notes"] == "new")
     }
@@ -89,18 +87,10 @@ struct ReusedKeyTests {
         let cache = try TestCache()
         _ = try await cache.pull("orders", "[\(old)]")
         try await cache.store.delete("orders", key: "a", at: now)
-        let deletion = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
-        #expect(try await cache.store.begin(deletion, at: now))
-        try await cache.store.finish(deletion.id, .acknowledged(record: nil), at: now)
+        try await cache.send(answer: nil)
         let key = try await cache.make("orders", #"{"notes":"new"}"#)
         for (record, pending) in [(old, 1), (answer, 0)] {
-            let creation = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
-            #expect(try await cache.store.begin(creation, at: now))
-            let failure = PushFailure(.unseen, message: "")
-            try await cache.store.finish(
-                creation.id,
-                .found(record: JSONText(parsing: record), version: nil, view: .list, otherwise: failure, at: now),
-                at: now)
+            try await cache.send(found(record))
             #expect(try cache.store.pendingCount().pending == pending)
             #expect(try cache.record("orders", key)?["notes"] == "new")
         }

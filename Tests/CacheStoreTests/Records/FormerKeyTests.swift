@@ -14,19 +14,12 @@ struct FormerKeyTests {
     private let moved = #"{"id":"bar","notes":"moved","updated_at":"2026-01-01T00:00:10Z"}"#
     private let second = #"{"id":"foo","notes":"second","updated_at":"2026-01-01T00:02:00Z"}"#
 
-    private func send(_ answer: String?, _ cache: TestCache, at time: Timestamp) async throws {
-        let change = try #require(try cache.store.readyChanges(limit: 1, at: time).first)
-        #expect(try await cache.store.begin(change, at: time))
-        try await cache.store.finish(
-            change.id, .acknowledged(record: answer.map { try JSONText(parsing: $0) }), at: time)
-    }
-
     /// The record is `bar`, and was `foo`.
     private func renamed() async throws -> TestCache {
         let cache = try TestCache()
         _ = try await cache.pull("orders", "[\(first)]")
         try await cache.change("orders", "foo", #"{"notes":"moved"}"#)
-        try await send(moved, cache, at: now)
+        try await cache.send(answer: moved)
         #expect(try cache.record("orders", "foo")?["id"] == "bar")
         return cache
     }
@@ -50,10 +43,10 @@ struct FormerKeyTests {
         try await cache.change("orders", "foo", #"{"total":5}"#)
         #expect(try cache.store.readyChanges(limit: 9, at: now).map(\.key) == ["foo"])
         let later = now + .seconds(130)
-        try await send(second.replacing("\"notes\"", with: "\"total\":5,\"notes\""), cache, at: later)
+        try await cache.send(answer: second.replacing("\"notes\"", with: "\"total\":5,\"notes\""), at: later)
         #expect(try cache.record("orders", "bar")?["total"] == nil)
         try await cache.store.delete("orders", key: "foo", at: later)
-        try await send(nil, cache, at: later)
+        try await cache.send(answer: nil, at: later)
         // The same deletion again, as by a script that repeats it, must not reach the first record.
         await #expect(throws: CacheError.self) { try await cache.store.delete("orders", key: "foo", at: later) }
         #expect(try cache.record("orders", "bar")?["notes"] == "moved")
@@ -74,7 +67,7 @@ struct FormerKeyTests {
     func created() async throws {
         let cache = try await renamed()
         let key = try await cache.make("orders", #"{"notes":"second"}"#)
-        try await send(second, cache, at: now)
+        try await cache.send(answer: second)
         #expect(try cache.record("orders", key)?["id"] == "foo")
         try await cache.change("orders", "foo", #"{"total":5}"#)
         #expect(try cache.store.readyChanges(limit: 9, at: now).map(\.key) == ["foo"])

@@ -1,3 +1,4 @@
+import EntitySchema
 import JSONText
 import TestSupport
 import Testing
@@ -70,15 +71,15 @@ enum DerivedFieldSchema {
 
 extension TestCache {
     /// Finishes the oldest change that is ready.
-    func send(_ outcome: PushOutcome) async throws {
-        let change = try #require(try store.readyChanges(limit: 1, at: Self.now).first)
-        #expect(try await store.begin(change, at: Self.now))
-        try await store.finish(change.id, outcome, at: Self.now)
+    func send(_ outcome: PushOutcome, at time: Timestamp = now) async throws {
+        let change = try #require(try store.readyChanges(limit: 1, at: time).first)
+        #expect(try await store.begin(change, at: time))
+        try await store.finish(change.id, outcome, at: time)
     }
 
     /// The same with an acknowledgement; `answer` is nil for one without a record.
-    func send(answer: String?) async throws {
-        try await send(.acknowledged(record: answer.map { try JSONText(parsing: $0) }))
+    func send(answer: String?, at time: Timestamp = now) async throws {
+        try await send(.acknowledged(record: answer.map { try JSONText(parsing: $0) }), at: time)
     }
 
     /// Open and decided ones.
