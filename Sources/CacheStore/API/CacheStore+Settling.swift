@@ -16,7 +16,8 @@ extension CacheStore {
         package var isDeleted: Bool
     }
 
-    /// Up to `limit` such records, the oldest first. Forgets those that need no reading any more.
+    /// Up to `limit` such records of each entity, the oldest first: those of one that must wait do not hold up the others.
+    /// Forgets those that need no reading any more.
     ///
     /// What the upstream answers is the truth: apply it as a page with the view `.single`, or forget the record. Either
     /// way, call `endSettling` if the upstream cannot be asked for such a record.
@@ -34,7 +35,10 @@ extension CacheStore {
             let rows = try Row.fetchAll(
                 context.db,
                 sql: """
-                    SELECT entity, record_key, at, kind FROM sync_settling WHERE at <= ? AND confirmed = 0 ORDER BY at LIMIT ?
+                    SELECT entity, record_key, at, kind FROM (
+                      SELECT *, row_number() OVER (PARTITION BY entity ORDER BY at) AS place FROM sync_settling
+                      WHERE at <= ? AND confirmed = 0)
+                    WHERE place <= ? ORDER BY at
                     """,
                 arguments: [over, limit])
             return try rows.compactMap { row in

@@ -43,19 +43,20 @@ struct Acknowledgement {
     /// `PushOutcome.acknowledged`.
     func result(_ answer: JSONText?, _ view: RecordView, known: JSONText?, appliedAt: Timestamp?) throws -> Result {
         let comparison = try context.comparison(entity)
-        var settling = try begun(known, comparison)
+        let before = try settling()
+        let isMadeAgain = change.operation == .create && before?.kind == .deleted
+        var settling = begun(over: before, known, isMadeAgain: isMadeAgain, comparison)
         var isBehind = false
-        if let known, let answer, change.operation == .update, try isOlder(answer, than: entity.changeTime(of: known)),
+        if let known, let answer, change.operation == .update, isOlder(answer, than: entity.changeTime(of: known)),
             isSaid(answer, comparison)
         {
             guard try isFromBefore(known, comparison) else { return try overtaken(by: known, settling, comparison) }
             isBehind = true
             settling.changedAt = entity.changeTime(of: answer)
         }
-        let answer = try answer.flatMap {
-            try isOlder($0, than: settling.changedAt) || isAnother($0, comparison)
-                || !isLater($0, than: appliedAt) && isBefore($0, known, settling, comparison) ? nil : $0
-        }
+        let mayBeOlder = isMadeAgain || change.operation == .update
+        let isOld = mayBeOlder && answer.map { isOlder($0, than: settling.changedAt) } ?? false
+        let answer = isOld ? nil : current(answer, known, settling, appliedAt: appliedAt, comparison)
         let isMerged = isLater(known, than: appliedAt)
         let known = change.operation == .create ? nil : known
         let assumed = assumed(over: known, answer, comparison)
@@ -95,14 +96,15 @@ struct Acknowledgement {
     // MARK: Before the answer
 
     /// The row as it is if the answer says nothing: each field has what was sent.
-    private func begun(_ known: JSONText?, _ comparison: ValueComparison) throws -> Settling {
-        let before = try settling()
+    private func begun(
+        over before: Settling?, _ known: JSONText?, isMadeAgain: Bool, _ comparison: ValueComparison
+    ) -> Settling {
         let isNew = change.operation == .create || before?.kind == .created
         var settling = Settling(key: change.key, kind: isNew ? .created : .written, at: context.now, position: 0)
         settling.parts = before?.parts ?? [:]
         settling.changedAt = [before?.changedAt, known.flatMap(entity.changeTime)].compactMap(\.self).max()
-        // What the deleted record of the same key was last seen with is older than the new one.
-        if try isAgain() { settling.changedAt = settling.changedAt.map { $0 + .milliseconds(1) } }
+        // The change time that the deleted record was last seen with is older than the new record.
+        if isMadeAgain { settling.changedAt = settling.changedAt.map { $0 + .milliseconds(1) } }
         for (field, sent) in change.body.members where field != entity.key {
             guard change.operation == .update else {
                 settling.set(field, to: sent, from: [], comparison)
@@ -130,17 +132,17 @@ struct Acknowledgement {
         return shown
     }
 
-    /// Whether the change made a record again that was deleted here under this key not long ago.
-    private func isAgain() throws -> Bool {
-        guard change.operation == .create else { return false }
-        return try settling()?.kind == .deleted
+    /// The answer, unless it is about another record or shows the version before the change.
+    private func current(
+        _ answer: JSONText?, _ known: JSONText?, _ settling: Settling, appliedAt: Timestamp?,
+        _ comparison: ValueComparison
+    ) -> JSONText? {
+        guard let answer, !isAnother(answer, comparison) else { return nil }
+        return isLater(answer, than: appliedAt) || !isBefore(answer, known, settling, comparison) ? answer : nil
     }
 
-    private func isOlder(_ answer: JSONText, than changedAt: Timestamp?) throws -> Bool {
-        guard try change.operation == .update || isAgain(), let changedAt, let time = entity.changeTime(of: answer)
-        else {
-            return false
-        }
+    private func isOlder(_ answer: JSONText, than changedAt: Timestamp?) -> Bool {
+        guard let changedAt, let time = entity.changeTime(of: answer) else { return false }
         return time < changedAt
     }
 

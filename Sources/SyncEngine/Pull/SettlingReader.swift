@@ -12,31 +12,50 @@ struct SettlingReader {
     private var store: CacheStore { environment.store }
 
     private static let most = 100
-    /// A record that cannot be read for so long stays as it is until the next full pull. Also the time after a full pull
-    /// before another one is done in place of such readings.
+    /// A record that cannot be read for so long stays as it is until the next full pull. Also the shortest time between full
+    /// pulls that take the place of such readings.
     private static let patience = Duration.seconds(3600)
 
     /// Throws what concerns the whole upstream.
     func read() async throws {
-        for record in try await store.unconfirmed(limit: Self.most, at: environment.now()) {
-            do {
-                try await read(record)
-            } catch let error as UpstreamError {
-                if error.concernsWholeUpstream { throw error }
-                if error.isUnknownMethod, !record.isDeleted {
-                    try await leaveToList(record)
-                    continue
-                }
-                try await endSettlingAfterPatience(record)
-            }
+        var left = Self.most
+        var waiting: Set<String> = []
+        for record in try await store.unconfirmed(limit: Self.most, at: environment.now())
+        where !waiting.contains(record.entity) {
+            guard left > 0 else { return }
+            left -= 1
+            if try await !isServed(record), try await !isLeftToList(record) { waiting.insert(record.entity) }
         }
     }
 
-    private func read(_ record: CacheStore.UnconfirmedRecord) async throws {
-        guard let entity = environment.schema[record.entity] else { return try await endSettling(record) }
+    /// Reads the record; false if the upstream serves no single records of its entity, so that only the list can show it.
+    private func isServed(_ record: CacheStore.UnconfirmedRecord) async throws -> Bool {
+        do {
+            return try await hasRead(record)
+        } catch let error as UpstreamError {
+            if error.concernsWholeUpstream { throw error }
+            if error.isUnknownMethod, !record.isDeleted { return false }
+            try await endSettlingAfterPatience(record)
+            return true
+        }
+    }
+
+    private func hasRead(_ record: CacheStore.UnconfirmedRecord) async throws -> Bool {
+        guard let entity = environment.schema[record.entity] else {
+            try await endSettling(record)
+            return true
+        }
         let known = try store.known(of: record)
-        guard entity.pull != nil else { return try await readAmongSiblings(record, known, entity) }
-        guard entity.recordPath(of: known) != nil else { return try await leaveToList(record) }
+        guard entity.pull != nil else {
+            try await readAmongSiblings(record, known, entity)
+            return true
+        }
+        guard entity.recordPath(of: known) != nil else { return false }
+        try await read(record, known, entity)
+        return true
+    }
+
+    private func read(_ record: CacheStore.UnconfirmedRecord, _ known: JSONText, _ entity: Entity) async throws {
         let position = try store.position()
         let judge = AbsenceJudge(environment, upstream)
         guard let found = try await judge.read(known, of: entity) else {
@@ -92,15 +111,19 @@ struct SettlingReader {
         }
     }
 
-    /// A record that only its list shows. A list of what changed may have shown it for the last time, so the whole list
-    /// is read again, unless every pull does that.
-    private func leaveToList(_ record: CacheStore.UnconfirmedRecord) async throws {
+    /// Has the whole list read again, unless every pull does that: a list of what changed may have shown the record for the
+    /// last time. False while the last full pull is too recent for another one.
+    private func isLeftToList(_ record: CacheStore.UnconfirmedRecord) async throws -> Bool {
         guard let plan = environment.schema[record.entity]?.pull, plan.mode != .full,
             let last = try store.cursor(of: record.entity).lastFullAt,
             last < record.at + environment.schema.upstream.settle
-        else { return try await endSettling(record) }
-        guard environment.now().since(last) >= Self.patience else { return }
+        else {
+            try await endSettling(record)
+            return true
+        }
+        guard environment.now().since(last) >= Self.patience else { return false }
         try await store.leaveToFullPull(record.entity, key: record.key, at: environment.now())
+        return true
     }
 
     private func endSettlingAfterPatience(_ record: CacheStore.UnconfirmedRecord) async throws {

@@ -37,6 +37,17 @@ struct SettlingTests {
         try await cache.store.unconfirmed(limit: 10, at: now + .seconds(seconds)).map(\.key)
     }
 
+    @Test("records of one entity that wait to be read do not hold up those of another")
+    func entities() async throws {
+        let cache = try await cache()
+        try await cache.change("orders", "a", #"{"notes":"B"}"#)
+        try await cache.send(answer: nil)
+        let message = try await cache.make("messages", #"{"order_id":"a","text":"new"}"#)
+        try await cache.send(answer: nil)
+        let found = try await cache.store.unconfirmed(limit: 1, at: now + .seconds(61)).map(\.key)
+        #expect(Set(found) == ["a", message])
+    }
+
     @Test("#7 an acknowledged value does not flicker back", arguments: [RecordView.list, .single])
     func flicker(view: RecordView) async throws {
         let cache = try await cache()

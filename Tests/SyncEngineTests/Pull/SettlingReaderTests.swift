@@ -46,13 +46,15 @@ struct SettlingReaderTests {
         test.upstream.failRecords(.refused(status: 405, "no single records"))
         try await test.running {
             try await test.engine.sync(SyncRequest())
-            try await test.change("a", #"{"notes":"mine"}"#)
-            test.upstream.answerEmpty(times: 1)
+            for key in ["a", "b"] { try await test.change(key, #"{"notes":"mine"}"#) }
+            test.upstream.answerEmpty(times: 2)
             try await test.engine.sync(SyncRequest())
             try await test.until { try test.store.pendingCount().pending == 0 }
             try test.upstream.set("/orders", list("theirs"))
             test.clock.advance(by: .seconds(61))
-            for _ in 1...2 { try await test.engine.sync(SyncRequest()) }
+            let reads = test.upstream.recordRequests
+            try await test.engine.sync(SyncRequest())
+            #expect(test.upstream.recordRequests == reads + 1, "the other one of the entity waits with it")
             #expect(try test.record("a")?["notes"] == "mine", "the last whole list was read a minute ago")
             test.clock.advance(by: .seconds(3600))
             for _ in 1...2 { try await test.engine.sync(SyncRequest()) }
