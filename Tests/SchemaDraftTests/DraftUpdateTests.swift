@@ -78,7 +78,7 @@ struct DraftUpdateTests {
         #expect(draft.schema["things"]?.push.update.first?.sendsRecord == !isPartial, "\(draft.yaml)")
     }
 
-    @Test("A PUT that needs a member or a version sends the whole record, whatever is said of it")
+    @Test("A PUT that needs a member or a version sends the whole record, even if it is described as partial")
     func needed() throws {
         let said = "description: \"Unspecified fields remain unchanged.\","
         let needed = try draft("put", "required: [title], properties: { title: { type: string } }", said: said)

@@ -207,13 +207,13 @@ struct Merge {
         return hasOwn || !moved
     }
 
-    /// Whether the field has just become the time of this answer, as a change time does that the schema does not name.
+    /// Whether the field now has the time of this answer: a change time that the schema does not name.
     private func isTime(_ value: JSONText, ofAnswerFor field: Field) -> Bool {
         guard field.kind == .time, let time = entity.instant(value) else { return false }
         return (Self.mostSkew * -1...Self.mostSkew).contains(time.since(context.now))
     }
 
-    /// Of the clocks, and of what an answer took.
+    /// Between the clocks, with the time that the answer took.
     private static let mostSkew = Duration.seconds(300)
 
     private func isSetByServer(_ field: String) -> Bool {

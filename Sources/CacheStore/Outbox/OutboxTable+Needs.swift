@@ -18,7 +18,7 @@ extension OutboxTable {
         try orderedTogether(with: change.entity).compactMap { try last(of: $0, in: change.group, before: id) }.max()
     }
 
-    /// Whether a change of another entity in the same group comes after the change `id`: one that joined `id` would overtake it.
+    /// Whether a change that joined the change `id` would overtake one of another entity in its group.
     func isOvertaking(_ change: NewChange, joining id: Int64) throws -> Bool {
         try orderedTogether(with: change.entity).contains { entity in
             guard entity != change.entity.name, let last = try last(of: entity, in: change.group) else { return false }

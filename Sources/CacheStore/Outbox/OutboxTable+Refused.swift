@@ -52,7 +52,7 @@ extension OutboxTable {
 }
 
 extension OutboxTable.Entry {
-    /// The values of a field that are remembered: who corrects a change more often has long seen an answer.
+    /// How many values of a field are remembered: after so many corrections, the first attempts have long been answered.
     static let mostSent = 20
 
     /// What attempts may have set on the server until `body` replaces it: the answer to an earlier one may have been

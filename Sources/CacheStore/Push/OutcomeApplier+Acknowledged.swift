@@ -101,8 +101,8 @@ extension OutcomeApplier {
                 key: key, kind: .deleted, at: now, position: position, changedAt: changedAt, isConfirmed: true))
     }
 
-    /// Ends the deletion of an earlier record that had the key which a new record has got: it was applied, whatever came of
-    /// its attempts, and must not reach the new record.
+    /// Ends the deletion of an earlier record if the server has given its key to the new one. The server must have applied it,
+    /// even if no answer said so, and sent again it would delete the new record.
     private func endDeletion(before creation: OutboxTable.Entry, _ record: JSONText?, _ table: EntityTable) throws {
         guard creation.operation == .create, let key = record?[table.entity.key].flatMap(Entity.key),
             key != creation.key

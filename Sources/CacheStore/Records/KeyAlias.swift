@@ -13,8 +13,8 @@ enum KeyAlias {
         return current
     }
 
-    /// The same in a transaction that writes. From then on a key that another record has names only that one, also when that
-    /// has been deleted.
+    /// The same in a transaction that writes. If another record has the key itself, the key names that record from now on, even
+    /// after its deletion.
     static func current(of key: String, _ entity: String, in records: RecordTransaction) throws -> String {
         let current = try records.with(records.plans.queue.alias) { statement in
             try statement.bind(entity, to: 1)
@@ -35,7 +35,7 @@ enum KeyAlias {
             arguments: [key]) ?? false
     }
 
-    /// Has the key name no other record from now on.
+    /// Stops the key from naming a record that had it before.
     static func end(_ key: String, _ entity: String, _ db: Database) throws {
         try db.cachedStatement(sql: "DELETE FROM sync_alias WHERE entity = ? AND old_key = ?")
             .execute(arguments: [entity, key])

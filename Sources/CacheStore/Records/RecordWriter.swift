@@ -111,7 +111,7 @@ struct RecordWriter {
         try dependents.noteDeleted(image, shown, remote(image))
         try db.cachedStatement(sql: "DELETE FROM sync_view WHERE entity = ? AND record_key = ?")
             .execute(arguments: [plan.entity.name, image.key])
-        // Who names it means this record, not one that had the key before.
+        // The key was this record's, so it must not lead to one that had it before.
         try KeyAlias.end(image.key, plan.entity.name, db)
     }
 

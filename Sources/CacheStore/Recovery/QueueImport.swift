@@ -129,7 +129,7 @@ struct QueueImport {
     }
 
     /// Adds the record as the other database had it, if this one has none or an older version: a change needs a record to be
-    /// shown and addressed, and what it was based on is no edit by others.
+    /// shown and addressed, and the version that it was based on must not count as an edit by others.
     func keepRecord(of change: ExportedChange, _ entity: Entity) throws {
         let writer = context.writer(EntityTable(entity: entity))
         let given = Self.record(of: change, entity)

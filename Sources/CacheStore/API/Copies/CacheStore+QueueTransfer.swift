@@ -74,8 +74,8 @@ extension CacheStore {
         }
     }
 
-    /// A row with columns that the table does not have is of another version and is left out, and so is a damaged one, whose
-    /// values do not fit. A row takes the place of an older one.
+    /// A row replaces an older one. Left out are rows with columns that the table does not have, which are of another version,
+    /// and rows whose values do not fit, which are damaged.
     private static func insert(_ rows: [[(column: String, value: DatabaseValue)]], into table: String, _ db: Database)
         throws
     {
