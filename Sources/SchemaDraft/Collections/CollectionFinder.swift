@@ -57,7 +57,7 @@ struct CollectionFinder {
         return found
     }
 
-    /// Records below another have the key that the list of all of them has, unless their own is certain.
+    /// Records in a list below another record get the key of the list of all such records, unless their own is certain.
     private func alignKeys(of collections: inout [Collection]) {
         let whole = collections.filter { $0.path.parameters.isEmpty }
         for index in collections.indices {

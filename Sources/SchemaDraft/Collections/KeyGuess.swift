@@ -16,7 +16,7 @@ struct KeyGuess {
     /// After all of these: they identify people and files in lists that have nothing better.
     private static let lastNames = ["username", "login", "email", "filename", "domain", "path", "ref"]
 
-    /// Whether a member of that name is the key of what has it.
+    /// Whether a member of that name is certainly a key.
     static func isCertain(_ name: String) -> Bool { names.contains(Words.folded(name)) }
 
     static func isKeyName(_ name: String) -> Bool { (names + weakNames).contains(Words.folded(name)) }

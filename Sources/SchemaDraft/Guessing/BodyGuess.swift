@@ -14,7 +14,7 @@ struct BodyGuess {
         var beside: [DraftRoute.Constant] = []
         /// The members that the fields' object must have.
         var required: Set<String>
-        /// The members of the fields' object that are sent by nothing.
+        /// The members of the fields' object that no field sends.
         var unsent: [String] = []
     }
 
@@ -233,7 +233,7 @@ struct BodyGuess {
     private func beside(_ shape: DataShape) -> [DraftRoute.Constant] {
         shape.properties.compactMap { property in
             let inner = shapes.shape(of: property)
-            // An upstream that takes an idempotency key recognises a repeat by it, though it does not ask for one.
+            // An upstream that takes an idempotency key recognises a repeat by it, even if it does not require one.
             guard !inner.isReadOnly, let value = Self.constant(property.name, inner),
                 value == Self.key || shape.required.contains(property.name)
             else { return nil }

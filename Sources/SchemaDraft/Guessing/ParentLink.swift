@@ -42,7 +42,7 @@ struct ParentLink {
         let isParent = { (field: DraftField) -> Bool in
             if case .reference(to: parent.name, _) = field.kind { field.name != key } else { false }
         }
-        // Of several, the one that is called as in the path has the value that the path takes.
+        // Of several, the one with the path's name has the value that the path takes.
         let named = entity.fields.firstIndex { isParent($0) && Words.folded($0.wireName) == Words.folded(parameter) }
         if let index = named ?? entity.fields.firstIndex(where: isParent) {
             entity.fields[index].isIndexed = true

@@ -3,7 +3,7 @@ enum PartialUpdate {
     /// Members that say which version of a record is changed, without which an update may be refused.
     private static let versions: Set = ["version", "lockversion", "rowversion", "synctoken", "etag", "revision"]
 
-    /// Whether what the fields have not may be left out.
+    /// Whether an update may leave out what no field sends.
     static func isOne(_ operation: APIOperation, _ found: BodyGuess.Found, key: String) -> Bool {
         let own = found.fields?.first { $0.name == key }?.wireName
         guard operation.method == "PUT", found.required.subtracting([own].compactMap(\.self)).isEmpty,

@@ -21,7 +21,7 @@ export const number = (value) => decimal(numbers, value);
 const hasComma = amounts.format(0)[1] === ",";
 /** What the reader typed, with a point where their language has a comma. */
 export const typed = (text) => (hasComma ? text.replace(",", ".") : text);
-/** Whether a typed point could part thousands, as in languages with a comma. */
+/** Whether a typed point may separate thousands. */
 export const isUnclear = (text) => hasComma && /^-?[1-9]\d{0,2}\.\d{3}$/.test(text);
 export const money = (value) => decimal(amounts, value);
 

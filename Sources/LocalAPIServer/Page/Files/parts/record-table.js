@@ -4,14 +4,12 @@ import { get } from "../core/api.js";
 import { el, link, replace } from "../core/dom.js";
 import { label } from "../core/format.js";
 import { places } from "../core/schema.js";
-import { includedRecord, shownValue, syncTag } from "./value.js";
+import { includedRecord, longestCell, shownValue, syncTag } from "./value.js";
 
 const rowHeight = 40;
 const pageSize = 100;
 /** Pages kept on each side of the window. */
 const keptPages = 3;
-/** Characters in a cell. */
-const longestCell = 300;
 /** Rows drawn beyond the window. */
 const overdraw = 12;
 /** Browsers draw nothing beyond some 17 million pixels: the table then shows a later part of its rows. */

@@ -4,7 +4,7 @@ import { get, path } from "../core/api.js";
 import { el, link, replace, soft, table } from "../core/dom.js";
 import { count, label } from "../core/format.js";
 import { places } from "../core/schema.js";
-import { shownValue, syncTag } from "./value.js";
+import { longestCell, shownValue, syncTag } from "./value.js";
 
 const shownRecords = 10;
 
@@ -25,7 +25,7 @@ function section(entity, id, relation, other, signal) {
           "tr",
           {},
           el("th", { scope: "row" }, link(places.record(other.name, record[other.key]), other.title(record) || record[other.key]), " ", syncTag(record)),
-          columns.map((name) => el("td", {}, shownValue(record[name], other.field(name), null, 300))),
+          columns.map((name) => el("td", {}, shownValue(record[name], other.field(name), null, longestCell))),
         ),
       );
       replace(

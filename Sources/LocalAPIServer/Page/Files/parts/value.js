@@ -6,9 +6,11 @@ import { places } from "../core/schema.js";
 
 /** Longer than any key. */
 const longestKey = 1000;
+/** Characters in a cell. */
+export const longestCell = 300;
 
 /** `target`: the record that a reference names, with its entity, if known; `most`: characters. */
-export function shownValue(value, field, target = null, most = undefined) {
+export function shownValue(value, field, target = null, most) {
   if (value === null || value === undefined || value === "") return el("span", { class: "soft" }, "–");
   switch (field?.type) {
     case "enum":
