@@ -11,12 +11,22 @@ extension CacheStore {
         try shown(entity, key: key)?.bytes
     }
 
-    /// The same with its version, and the labels of enum values if they are asked for.
-    package func shown(_ entity: String, key: String, labels: Bool = false) throws -> ShownRecord? {
+    /// The same with its version, and the labels of enum values if they are asked for. `keepsVersion`: for `shownVersion`,
+    /// of a record without labels.
+    package func shown(
+        _ entity: String, key: String, labels: Bool = false, keepsVersion: Bool = false
+    ) throws -> ShownRecord? {
         let reading = try reading(entity)
         let extras = labels ? reading.extras.labelled(reading.table.entity) : reading.extras
-        if let found = try record(reading.one, key, extras) { return found }
+        if let found = try record(reading.one, key, extras, keepsVersion && !labels) { return found }
         return try currentKey(of: key, entity).flatMap { try record(reading.one, $0, extras) }
+    }
+
+    /// The version of a record that a reader who keeps versions was shown since the last commit; nil if it is not known without
+    /// reading the record.
+    package func shownVersion(of entity: String, key: String) throws -> RecordVersion? {
+        let reading = try reading(entity)
+        return try readers.read { $0.kept(reading.one) { ShownVersions() }[key] }
     }
 
     /// The same with related records. What takes long, or is large, is read on another thread.
@@ -43,13 +53,16 @@ extension CacheStore {
         return reading
     }
 
-    private func record(_ sql: NumberedSQL, _ key: String, _ extras: RecordExtras) throws -> ShownRecord? {
+    private func record(
+        _ sql: NumberedSQL, _ key: String, _ extras: RecordExtras, _ keepsVersion: Bool = false
+    ) throws -> ShownRecord? {
         try readers.read { connection in
             var output: ShownRecord?
             try connection.query(sql, [key.databaseValue]) { statement in
                 output = ShownRecord(reading: statement, extras)
                 return false
             }
+            if keepsVersion, let output { connection.kept(sql) { ShownVersions() }[key] = output.version }
             return output
         }
     }

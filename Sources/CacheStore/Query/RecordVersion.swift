@@ -35,6 +35,23 @@ package struct RecordVersion: Sendable, Equatable {
     package static func mark(of bytes: [UInt8]) -> UInt64 { ContentHash.of(bytes) }
 }
 
+/// The versions in which a connection has read an entity's records since the last commit, by key. Programs that poll send the
+/// version that they have, and most records are as before.
+final class ShownVersions {
+    private var versions: [String: RecordVersion] = [:]
+
+    /// 100 KiB of memory.
+    private static let most = 1000
+
+    subscript(_ key: String) -> RecordVersion? {
+        get { versions[key] }
+        set {
+            if versions.count >= Self.most { versions.removeAll(keepingCapacity: true) }
+            versions[key] = newValue
+        }
+    }
+}
+
 /// One record as readers see it.
 package struct ShownRecord: Sendable {
     /// JSON, ready to send.

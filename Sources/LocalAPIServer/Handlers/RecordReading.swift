@@ -16,12 +16,22 @@ extension Handlers {
     ///
     /// Most reads are of this kind. It is apart because each asynchronous call on the way takes hundreds of instructions.
     func cached(_ entity: Entity, _ key: String, _ request: Request) throws -> Response? {
-        guard request.query == nil, mistakes.isEmpty, let shown = try store.shown(entity.name, key: key) else {
-            return nil
+        guard request.query == nil, mistakes.isEmpty else { return nil }
+        let known = EntityTag.known(by: request)
+        var response = try unread(entity, key, known)
+        if response == nil {
+            let shown = try store.shown(entity.name, key: key, keepsVersion: !known.isEmpty)
+            response = shown.map { answer($0, nil, known) }
         }
-        let response = answer(shown, nil, to: request)
-        let mayWait = response.status == 304 && Preference(request).wait != nil
+        let mayWait = response?.status == 304 && Preference(request).wait != nil
         return mayWait ? nil : response
+    }
+
+    /// 304 without reading the record, if the caller has the version that was shown since the last commit; nil otherwise.
+    private func unread(_ entity: Entity, _ key: String, _ known: [String]) throws -> Response? {
+        guard !known.isEmpty, let version = try store.shownVersion(of: entity.name, key: key) else { return nil }
+        let tag = EntityTag.text(of: version)
+        return EntityTag.isKnown(tag, to: known) ? .unchanged(tag) : nil
     }
 
     /// `GET …/{id}/{relation}` of a relation to one record: that record, as its own address answers.
@@ -52,7 +62,7 @@ extension Handlers {
             if outcome == .absent { throw await missing("\(entity.name)/\(key)", outcome) }
         }
         if let shown = try await shown(entity, key, query) {
-            return answer(shown, outcome.map { CacheStatus($0, isMiss: false) }, to: request)
+            return answer(shown, outcome.map { CacheStatus($0, isMiss: false) }, EntityTag.known(by: request))
         }
         if Freshness.isOnlyIfCached(request) { throw await onlyIfCached(entity.name, key) }
         if outcome == nil, query.freshness != .cachedOnly {
@@ -61,7 +71,7 @@ extension Handlers {
         guard let outcome, let shown = try await shown(entity, key, query) else {
             throw await missing(entity.name, key, outcome)
         }
-        return answer(shown, CacheStatus(outcome, isMiss: true), to: request)
+        return answer(shown, CacheStatus(outcome, isMiss: true), EntityTag.known(by: request))
     }
 
     /// Nil if the record is not cached.
@@ -85,11 +95,9 @@ extension Handlers {
         return whole
     }
 
-    private func answer(_ shown: ShownRecord, _ status: CacheStatus?, to request: Request) -> Response {
-        let tag = EntityTag.text(of: shown.version)
-        var response =
-            EntityTag.isKnown(tag, to: request) ? Response(status: 304) : Response.json(200, shown.bytes)
-        response.headers.append(("ETag", tag))
+    /// `known`: the versions that the caller has (`EntityTag.known`).
+    private func answer(_ shown: ShownRecord, _ status: CacheStatus?, _ known: [String]) -> Response {
+        var response = Response.tagged(shown.bytes, EntityTag.text(of: shown.version), known)
         if let status { response.headers.append(("Cache-Status", status.text)) }
         return response
     }

@@ -53,14 +53,18 @@ enum EntityTag {
     }
 
     /// Whether the caller already has this version (`If-None-Match`); a malformed field is ignored.
-    static func isKnown(_ tag: String, to request: Request) -> Bool {
+    static func isKnown(_ tag: String, to request: Request) -> Bool { isKnown(tag, to: known(by: request)) }
+
+    /// The values of `If-None-Match`; none of a caller who knows no version.
+    static func known(by request: Request) -> [String] { request.headers[all: "If-None-Match"] }
+
+    static func isKnown(_ tag: String, to values: [String]) -> Bool {
+        guard let first = values.first else { return false }
         // Most callers send back the only tag that they have, which need not be taken apart.
-        if let only = request.headers[single: "If-None-Match"] {
-            if only == tag { return true }
-            if only.utf8.count == tag.utf8.count + codedEnding.utf8.count, only == coded(tag) { return true }
+        if values.count == 1 {
+            if first == tag { return true }
+            if first.utf8.count == tag.utf8.count + codedEnding.utf8.count, first == coded(tag) { return true }
         }
-        let values = request.headers[all: "If-None-Match"]
-        guard !values.isEmpty else { return false }
         switch condition(values) {
         case nil: return false
         case .any: return true
@@ -96,7 +100,7 @@ enum EntityTag {
     /// The versions that a write must not find (`If-None-Match`); nil without the field. Weak tags count (RFC 9110,
     /// 13.1.2), and a malformed field is an error.
     static func unwanted(by request: Request) throws(Problem) -> ExpectedVersion? {
-        let values = request.headers[all: "If-None-Match"]
+        let values = known(by: request)
         guard !values.isEmpty else { return nil }
         switch condition(values) {
         case nil: throw malformed("If-None-Match")

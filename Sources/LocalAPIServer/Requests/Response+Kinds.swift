@@ -17,11 +17,18 @@ extension Response {
 
     /// JSON with a tag of its own; 304 if the caller has it already.
     static func tagged(_ bytes: [UInt8], for request: Request) -> Response {
-        let tag = EntityTag.text(of: bytes)
-        var response = EntityTag.isKnown(tag, to: request) ? Response(status: 304) : Response.json(200, bytes)
+        tagged(bytes, EntityTag.text(of: bytes), EntityTag.known(by: request))
+    }
+
+    /// JSON with its tag; 304 if it is one of those that are `known`.
+    static func tagged(_ bytes: [UInt8], _ tag: String, _ known: [String]) -> Response {
+        guard !EntityTag.isKnown(tag, to: known) else { return unchanged(tag) }
+        var response = Response.json(200, bytes)
         response.headers.append(("ETag", tag))
         return response
     }
+
+    static func unchanged(_ tag: String) -> Response { Response(status: 304, headers: [("ETag", tag)]) }
 
     /// Its `ETag`.
     var tag: String? { headers.first { $0.name == "ETag" }?.value }

@@ -41,6 +41,22 @@ import Testing
         #expect(Self.answer(api, "GET", "/v1/orders/a", ["If-None-Match": tag])?.status == 304)
     }
 
+    @Test func `a caller who polls is told of each change of the record, and of none without one`() async throws {
+        let api = try await TestAPI.filled()
+        var tag = try #require(Self.answer(api, "GET", "/v1/orders/a")?.header("ETag"))
+        for status in ["open", "ready", "open"] {
+            let written = await api.call("PATCH", "/v1/orders/a", body: #"{"status":"\#(status)"}"#)
+            #expect(written.status < 300)
+            let changed = try #require(Self.answer(api, "GET", "/v1/orders/a", ["If-None-Match": tag]))
+            #expect(changed.status == 200 && changed.json["status"]?.plain == status)
+            tag = try #require(changed.header("ETag"))
+            for _ in 1...3 {
+                let same = try #require(Self.answer(api, "GET", "/v1/orders/a", ["If-None-Match": tag]))
+                #expect(same.status == 304 && same.header("ETag") == tag && same.text.isEmpty)
+            }
+        }
+    }
+
     @Test func `an unknown caller and an unknown address are refused at once`() async throws {
         let api = try await TestAPI.filled()
         #expect(Self.answer(api, "GET", "/v1/orders/a", ["Authorization": "Bearer wrong"])?.status == 401)
