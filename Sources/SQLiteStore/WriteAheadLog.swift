@@ -8,8 +8,8 @@ internal import Synchronization
 /// the snapshot before that commit, so it could never be copied at once, and the log would grow without end. Only the writer
 /// calls this, outside of transactions.
 struct WriteAheadLog: ~Copyable, Sendable {
-    /// In pages. SQLite's own limit of 1,000 would copy the same pages more often.
-    private static let limit = 4000
+    /// In pages: 32 MiB. SQLite's own limit of 1,000 would copy the same pages more often: a first pull puts keys all over their index.
+    private static let limit = 8000
     /// In pages: 256 MiB.
     static let longest = 65_536
 

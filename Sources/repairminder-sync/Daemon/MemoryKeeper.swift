@@ -10,7 +10,7 @@ struct MemoryKeeper {
     let releaseMemory: @Sendable () -> Void
 
     /// The delay after the start, which it must not slow down. A first sync begins to take memory at once.
-    static let firstPause = Duration.milliseconds(50)
+    static let firstPause = Duration.milliseconds(20)
     /// The delay after an event, because another often follows.
     static let pause = Duration.seconds(10)
 
