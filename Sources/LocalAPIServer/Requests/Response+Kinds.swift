@@ -4,11 +4,15 @@ internal import SocketServer
 
 extension Response {
     static func json(_ status: Int, _ bytes: [UInt8]) -> Response {
+        Response(status: status, headers: headers("Content-Type", "application/json"), body: bytes)
+    }
+
+    /// One field, with room for those that are added on the way to the caller.
+    private static func headers(_ name: String, _ value: String) -> [(name: String, value: String)] {
         var headers: [(name: String, value: String)] = []
-        // For those that are added on the way to the caller.
         headers.reserveCapacity(8)
-        headers.append(("Content-Type", "application/json"))
-        return Response(status: status, headers: headers, body: bytes)
+        headers.append((name, value))
+        return headers
     }
 
     static func document(_ document: JSONText, _ status: Int = 200) -> Response {
@@ -28,7 +32,7 @@ extension Response {
         return response
     }
 
-    static func unchanged(_ tag: String) -> Response { Response(status: 304, headers: [("ETag", tag)]) }
+    static func unchanged(_ tag: String) -> Response { Response(status: 304, headers: headers("ETag", tag)) }
 
     /// Its `ETag`.
     var tag: String? { headers.first { $0.name == "ETag" }?.value }
