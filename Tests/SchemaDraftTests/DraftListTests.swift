@@ -183,4 +183,18 @@ struct DraftListTests {
         #expect(levels?.key == "id")
         #expect(levels?.push.delete.first?.call == "DELETE /things/{thing_id}/levels/{location_id}")
     }
+
+    @Test("A record in an envelope is found at a path of its own, also with .json, unless two lists could have it")
+    func wrapped() throws {
+        let single =
+            "get: { \(Document.answers("type: object, properties: { thing: { $ref: \"#/components/schemas/Thing\" } }")) }"
+        let paths = [
+            "/shops: { \(Document.list("Thing")) }", "/shops/{shop_id}/things.json: { \(Document.list("Thing")) }",
+            "/things/{thing_id}.json: { \(single), \(Document.deletion) }",
+        ]
+        let things = try draft([Self.thing], paths).schema["things"]
+        #expect(things?.push.delete.first?.call == "DELETE /things/{id}.json")
+        let two = try draft([Self.thing], paths + ["/users/{user_id}/things.json: { \(Document.list("Thing")) }"])
+        #expect(two.schema["things"]?.push.delete.isEmpty == true, "\(two.yaml)")
+    }
 }

@@ -10,6 +10,8 @@ struct Collection: Sendable {
     var recordCalls: [String: APIOperation] = [:]
     /// The POST that creates one.
     var creation: APIOperation?
+    /// Without it: the calls that create one below a record of another list.
+    var creationsBelow: [CreationBelow] = []
     /// The member that identifies a record.
     var key: Guess<String>
     var name = ""
@@ -44,6 +46,12 @@ extension APIOperation {
     var isCreation: Bool { verb(among: Self.creating) != nil }
     /// Whether it creates and never changes.
     var isOnlyCreation: Bool { verb(among: Self.creating.subtracting(["upsert"])) != nil }
+
+    /// Whether a call to a list creates one record: a POST; or a PUT that is described so, as a PUT of several would replace
+    /// them all.
+    var createsOne: Bool {
+        method == "POST" || method == "PUT" && isOnlyCreation && !bodies.contains(where: \.shape.isList)
+    }
 
     /// Which of these it is described as doing, by the first words of its summary and its id, or by the last name of a GET:
     /// `Creates an order` and `createOrder` do `create`. A plural in the path is a name: `checks_add` does `add`.

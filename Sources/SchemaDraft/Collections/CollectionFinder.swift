@@ -5,6 +5,8 @@ struct CollectionFinder {
     private let calls: [String: [APIOperation]]
     /// What the paths name, in the singular and folded.
     private let others: Set<String>
+    /// The forms of the paths of GETs that end with a name right below a record, by that name.
+    private let below: [String: Set<String>]
 
     /// More lists than these are left out.
     private static let most = 1000
@@ -16,6 +18,11 @@ struct CollectionFinder {
             document.operations.flatMap(\.path.segments).filter { !$0.contains("{") }.map {
                 Words.folded(Words.singular($0))
             })
+        below = document.operations.reduce(into: [:]) { below, operation in
+            let names = PathPattern.withoutJSON(operation.path.segments)
+            guard operation.method == "GET", names.count > 1, names[names.count - 2].contains("{") else { return }
+            below[names[names.count - 1], default: []].insert(PathPattern.form(names[...]))
+        }
     }
 
     struct Found {
@@ -29,22 +36,7 @@ struct CollectionFinder {
             guard PathPattern.parameters(operation.path.lastSegment).isEmpty, let answer = operation.answer else {
                 continue
             }
-            if let verb = operation.verb(among: ["create", "generate", "send"]) {
-                let reason = "it is described as a call to \(verb) something"
-                found.leftOut.append(LeftOut(path: operation.path.text, why: .noList, reason: reason))
-                continue
-            }
-            switch ListFinder(shapes: document.shapes).find(in: answer, of: operation.path) {
-            case .nothing: continue
-            case .other(let reason):
-                found.leftOut.append(LeftOut(path: operation.path.text, why: .noList, reason: reason))
-            case .list(let list):
-                if let reason = document.isObserved ? nil : PartialList.reason(operation) {
-                    found.leftOut.append(LeftOut(path: operation.path.text, why: .sameRecords, reason: reason))
-                } else {
-                    add(operation, list, to: &found)
-                }
-            }
+            look(at: operation, answer, &found)
         }
         alignKeys(of: &found.collections)
         keepOwnKeys(of: &found.collections)
@@ -53,8 +45,31 @@ struct CollectionFinder {
         found.leftOut += views.sorted { $0.key < $1.key }.map {
             LeftOut(path: $0.key, why: .sameRecords, reason: $0.value)
         }
+        for index in found.collections.indices {
+            found.collections[index].creationsBelow = creationsBelow(found.collections[index], among: found.collections)
+        }
         EntityNames().name(&found.collections)
         return found
+    }
+
+    /// Adds the list that a GET answers, or why its answer is left out.
+    private func look(at operation: APIOperation, _ answer: DataShape, _ found: inout Found) {
+        func leaveOut(_ why: LeftOut.Why, _ reason: String) {
+            found.leftOut.append(LeftOut(path: operation.path.text, why: why, reason: reason))
+        }
+        if let verb = operation.verb(among: ["create", "generate", "send"]) {
+            return leaveOut(.noList, "it is described as a call to \(verb) something")
+        }
+        let list: ListAnswer
+        switch ListFinder(shapes: document.shapes).find(in: answer, of: operation.path) {
+        case .nothing: return
+        case .other(let reason): return leaveOut(.noList, reason)
+        case .list(let answered): list = answered
+        }
+        if let reason = document.isObserved ? nil : PartialList.reason(operation) {
+            return leaveOut(.sameRecords, reason)
+        }
+        add(operation, list, to: &found)
     }
 
     /// Records in a list below another record get the key of the list of all such records, unless their own is certain.
@@ -126,14 +141,35 @@ struct CollectionFinder {
         found.collections.append(collection)
     }
 
-    /// A POST to the list; or a PUT that is described as creating one record, as a PUT of several would replace them all.
+    /// A call to the list that creates one record; a POST before a PUT.
     private func creation(_ list: APIOperation, base: [String]) -> APIOperation? {
         let found = [list.path.form, PathPattern.form(base[...])].flatMap { form in
             (calls[form] ?? []).filter { $0.path.parameters == list.path.parameters }
         }
         return found.first { $0.method == "POST" }
             ?? ActionCalls(calls: calls).creation(list.path, base: base)
-            ?? found.first { $0.method == "PUT" && $0.isOnlyCreation && !$0.bodies.contains(where: \.shape.isList) }
+            ?? found.first(where: \.createsOne)
+    }
+
+    /// `POST /projects/{id}/tasks` for the list `/tasks`, beside the list `/projects`.
+    private func creationsBelow(_ collection: Collection, among others: [Collection]) -> [CreationBelow] {
+        let base = collection.base
+        guard collection.path.parameters.isEmpty, collection.creation == nil, let last = base.last,
+            collection.recordCalls["PUT"]?.isCreation != true
+        else { return [] }
+        let drafted = Set(others.compactMap(\.creation?.path))
+        let record = RecordMatch(item: collection.answer.item, shapes: document.shapes)
+        let parents = others.filter { other in
+            other.path.parameters.isEmpty && other.base.dropLast() == base.dropLast() && other.path != collection.path
+        }
+        return parents.compactMap { parent in
+            let form = "\(PathPattern.form(parent.base[...]))/{}/\(last)"
+            let found = ((calls[form] ?? []) + (calls[form + ".json"] ?? [])).filter {
+                !drafted.contains($0.path) && record.isOne($0.answer)
+            }
+            let call = found.first { $0.method == "POST" } ?? found.first(where: \.createsOne)
+            return call.map { CreationBelow(call: $0, parent: parent.path) }
+        }
     }
 
     // MARK: Records
@@ -172,21 +208,19 @@ struct CollectionFinder {
         let plural = PathPattern.form((above + base[(last + 1)...])[...])
         let singular = PathPattern.form(
             (above + base[(last + 1)...].dropLast() + [Words.singular(base[base.count - 1])])[...])
-        let isListed = [plural, singular].contains { form in calls[form]?.contains { $0.method == "GET" } == true }
+        let isListed = [plural, singular].flatMap { [$0, $0 + ".json"] }.contains { form in
+            calls[form]?.contains { $0.method == "GET" } == true
+        }
+        let record = RecordMatch(item: item, shapes: document.shapes)
+        // The record of an answer that has it as a member could be that of several lists.
+        let isOnly = below[base[base.count - 1]]?.count == 1
         for form in isListed ? [] : [plural, singular] {
-            let single = calls[form + "/{}"]?.first { $0.method == "GET" && isSame($0.answer, item) }
+            let single = ((calls[form + "/{}"] ?? []) + (calls[form + "/{}.json"] ?? [])).first { call in
+                call.method == "GET" && (isOnly ? record.isOne(call.answer) : call.answer.map(record.isRecord) == true)
+            }
             if let single { return single.path }
         }
         return nil
-    }
-
-    /// Whether an answer is one of these records.
-    private func isSame(_ answer: DataShape?, _ item: DataShape) -> Bool {
-        guard let answer, !answer.isList else { return false }
-        if let name = item.name, name == answer.name { return true }
-        let names = Set(item.properties.map(\.name))
-        let shared = names.intersection(answer.properties.map(\.name)).count
-        return shared > 1 && shared * 10 >= 8 * min(names.count, answer.properties.count)
     }
 
     private static let formats: Set = ["csv", "xls", "xlsx", "ods", "pdf", "xml", "json", "html", "txt", "zip", "mail"]

@@ -32,6 +32,7 @@ struct EntityDrafter {
         var fields = FieldGuess(shapes: shapes, targets: targets, entity: collection.name, key: collection.key.value)
         fields.add(collection.answer.item)
         if let single = singleShape(collection) { fields.add(single) }
+        let path = creationPath(&collection, fields.fields)
         addCreated(collection, to: &fields)
         addKeys(collection, to: &fields)
         var entity = DraftEntity(
@@ -39,22 +40,21 @@ struct EntityDrafter {
             fields: fields.fields)
         collection = withoutUnclearCalls(collection, entity.fields)
         var filler = filler(collection, entity.fields)
-        let records = Guess(collection.answer.place ?? "", nil)
-        let (paging, todo) = PagingGuess(shapes: shapes).paging(
-            of: collection.list, collection.answer, key: collection.key.value)
+        let (paging, todo) = PagingGuess(shapes: shapes).paging(of: collection)
         let link = parent.flatMap {
             ParentLink(parent: $0, above: above, collection: collection, shapes: shapes).link(&entity, &fields)
         }
         if let parent, let link, query(collection.list, paging.value).isEmpty {
             filler = self.filler(collection, entity.fields, above: link.above)
-            entity.below = DraftEntity.Below(parent: parent.name, path: link.path, records: records, paging: paging)
+            entity.below = DraftEntity.Below(
+                parent: parent.name, path: link.path, records: records(collection), paging: paging)
         } else {
-            entity.pull = pull(collection, filler, records, paging, entity)
+            entity.pull = pull(collection, filler, records(collection), paging, entity)
         }
         entity.title = Self.title(entity)
-        let path = filler.path(collection.path, list: collection.path)
         WriteGuess(
-            shapes: shapes, collection: collection, filler: filler, listPath: path
+            shapes: shapes, collection: collection, filler: filler,
+            listPath: filler.path(collection.path, list: collection.path), creationPath: path
         ).complete(&entity)
         entity.todos += collection.todos + [todo].compactMap(\.self)
         if document.isObserved, let pull = entity.pull, pull.since == nil {
@@ -79,6 +79,27 @@ struct EntityDrafter {
     }
 
     // MARK: Parts
+
+    /// Takes the creation below a record of another list, if there is just one whose path the fields of a record fill.
+    private func creationPath(_ collection: inout Collection, _ fields: [DraftField]) -> CreationPath? {
+        let found = collection.creationsBelow.compactMap { below -> (call: APIOperation, path: CreationPath)? in
+            guard let parent = collections.first(where: { $0.path == below.parent }) else { return nil }
+            let path = CreationPath(
+                of: below.call, key: collection.key.value, fields: fields, parent: parent, shapes: shapes)
+            return path.map { (below.call, $0) }
+        }
+        if found.count == 1, let only = found.first {
+            collection.creation = only.call
+            return only.path
+        }
+        collection.todos += collection.creationsBelow.prefix(3).map { below in
+            "push.create: { call: \"\(below.call.method) \(below.call.path.text)\" }, with the field that "
+                + "{\(below.call.path.parameters.first ?? "")} is"
+        }
+        return nil
+    }
+
+    private func records(_ collection: Collection) -> Guess<String> { Guess(collection.answer.place ?? "", nil) }
 
     private func filler(_ collection: Collection, _ fields: [DraftField], above: [String: String] = [:]) -> PathFiller {
         PathFiller(
@@ -117,10 +138,21 @@ struct EntityDrafter {
         needed.properties = shape.properties.filter { property in
             shape.required.contains(property.name) && !known.contains(Words.folded(property.name))
                 && BodyGuess.constant(property.name, shapes.shape(of: property)) == nil
+                && !hasRecords(property, collection, known)
         }
         // A body with nothing of the record has the record inside a member, or is something else.
         guard shape.properties.contains(where: { known.contains(Words.folded($0.name)) }) else { return }
         fields.add(needed)
+    }
+
+    /// Whether a member of a body is called like the list and has its records: the creation makes several.
+    private func hasRecords(_ member: DataShape.Property, _ collection: Collection, _ known: Set<String>) -> Bool {
+        let shape = shapes.shape(of: member)
+        guard shape.isList, let name = collection.base.last,
+            Words.folded(Words.singular(member.name)) == Words.folded(Words.singular(name))
+        else { return false }
+        let names = shapes.elements(of: shape).properties.map { Words.folded($0.name) }
+        return names.count > 1 && names.count(where: known.contains) * 10 >= 6 * names.count
     }
 
     /// What a change names by its key: `tagIds`, where a record has `tags`.

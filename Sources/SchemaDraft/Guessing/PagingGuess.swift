@@ -29,10 +29,9 @@ struct PagingGuess {
     private static let ends = ["done", "endofstream", "islast", "last"]
 
     /// `todo`: what a person has to find out; nil if the next page is found.
-    func paging(
-        of list: APIOperation, _ answer: ListAnswer, key: String
-    ) -> (paging: Guess<DraftPaging>, todo: String?) {
-        let places = Places(shapes, answer)
+    func paging(of collection: Collection) -> (paging: Guess<DraftPaging>, todo: String?) {
+        let (list, key) = (collection.list, collection.key.value)
+        let places = Places(shapes, collection.answer)
         let size = Self.parameter(Self.sizes, in: list)
         var found = Self.end(of: list, places)
         if let size { (found.size, found.pageSize) = (size.name, Self.pageSize(size.shape)) }
@@ -57,7 +56,7 @@ struct PagingGuess {
         let address = addressed(list, places, found)
         let known =
             (cursor == nil ? nil : address) ?? counted(list, places, found) ?? address
-            ?? byLast(cursor, found, key: key)
+            ?? Self.offset(["startposition"], list, found) ?? byLast(cursor, found, key: key)
         return known.map { ($0, nil) } ?? (cursor == nil ? Self.numbered(places, found) : nil)
             ?? Self.single(
                 found, [size?.name, cursor?.name], places.first(Self.pageCounts, [.integer, .number]), list.nextPlace)
@@ -90,7 +89,14 @@ struct PagingGuess {
             found.style = .page(parameter: page.name, pages: pages, first: first)
             return Guess(found, "it has the parameter \(page.name)")
         }
-        guard let offset = Self.parameter(Self.offsets, in: list), offset.name != found.size,
+        return Self.offset(Self.offsets, list, known)
+    }
+
+    private static func offset(
+        _ names: [String], _ list: APIOperation, _ known: DraftPaging
+    ) -> Guess<DraftPaging>? {
+        var found = known
+        guard let offset = parameter(names, in: list), offset.name != found.size,
             [.integer, .number, .unknown].contains(offset.shape.kind)
         else { return nil }
         found.style = .offset(parameter: offset.name, first: offset.shape.initial == "1" ? 1 : nil)

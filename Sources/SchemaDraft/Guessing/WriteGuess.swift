@@ -7,6 +7,8 @@ struct WriteGuess {
     let filler: PathFiller
     /// The path of the list, with fields of a record.
     let listPath: String
+    /// That of a creation below a record of another list.
+    var creationPath: CreationPath?
 
     private var item: DataShape { collection.answer.item }
     private var key: String { collection.key.value }
@@ -28,6 +30,7 @@ struct WriteGuess {
             let found = try BodyGuess(shapes: shapes, fields: entity.fields).found(in: operation)
             setKey(of: &entity, found, isUpsert: collection.creation == nil)
             var route = route(operation, found)
+            addPath(to: &route, operation, &entity)
             let isOwn = entity.keyMade == nil
             if let fields = found.fields {
                 let names = fields.map(\.name).filter { $0 != key || isOwn }
@@ -47,6 +50,14 @@ struct WriteGuess {
         } catch {
             entity.todos.append(todo("create", operation, error.reason))
         }
+    }
+
+    private func addPath(to route: inout DraftRoute, _ operation: APIOperation, _ entity: inout DraftEntity) {
+        guard let creationPath, let index = entity.fields.firstIndex(where: { $0.name == creationPath.field }) else {
+            return
+        }
+        route.call = "\(operation.method) \(creationPath.text)\(FixedParameter.query(of: operation) ?? "")"
+        entity.fields[index].isRequired = true
     }
 
     private static let other: Set = [
@@ -135,8 +146,21 @@ struct WriteGuess {
         let required = shown.filter { entity[$0.name]?.isRequired == true }
         let telling = shown.filter { Self.telling.contains(Words.lastWord(of: $0.wireName)) }
         let best = [required, telling, shown].first { !$0.isEmpty } ?? []
-        let names = best.prefix(3).map(\.name)
-        return names.isEmpty ? nil : .match(names, path: entity.pull == nil ? listPath : nil)
+        guard !best.isEmpty else { return nil }
+        var names = best.prefix(3).map(\.name)
+        if !best.contains(where: Self.differs) {
+            names += (telling.isEmpty ? shown.filter(Self.differs) : telling).map(\.name).filter { !names.contains($0) }
+                .prefix(2)
+        }
+        if let above = creationPath.flatMap({ entity[$0.field] }), isListed(above), !names.contains(above.name) {
+            names.insert(above.name, at: 0)
+        }
+        return .match(names, path: entity.pull == nil ? listPath : nil)
+    }
+
+    /// Whether a field may tell two records apart: many refer to the same record, or are in the same state.
+    private static func differs(_ field: DraftField) -> Bool {
+        if case .simple = field.kind { true } else { false }
     }
 
     /// Whether the records of the list have it.

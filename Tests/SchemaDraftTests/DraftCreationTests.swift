@@ -1,0 +1,123 @@
+import EntitySchema
+import Testing
+
+@testable import SchemaDraft
+
+@Suite("Drafting creations below a record of another list")
+struct DraftCreationTests {
+    private typealias Document = SmallDocument
+
+    private static let project =
+        "Project: { type: object, properties: { id: { type: integer }, name: { type: string } } }"
+
+    private static func task(_ more: String) -> String {
+        "Task: { type: object, properties: { id: { type: integer }, title: { type: string }, done: { type: boolean }, \(more) } }"
+    }
+
+    private static let byKey = task("project_id: { type: integer }")
+    private static let post = Document.call("post", "Task", "Task")
+
+    /// The lists `/projects` and `/tasks`, neither of which creates anything, and more paths.
+    private func draft(_ paths: [String], _ task: String = byKey) throws -> SchemaDraft {
+        let lists = ["/projects: { \(Document.list("Project")) }", "/tasks: { \(Document.list("Task")) }"]
+        return try SchemaDraft.of(Document(schemas: [Self.project, task], paths: lists + paths).text)
+    }
+
+    @Test(
+        "A record that is created only below another one is created there, with the key that its reference has",
+        arguments: ["project_id", "id", "project"])
+    func below(_ parameter: String) throws {
+        let draft = try draft(["/projects/{\(parameter)}/tasks: { \(Document.list("Task")), \(Self.post) }"])
+        let tasks = draft.schema["tasks"]
+        #expect(tasks?.push.create.first?.call == "POST /projects/{project_id}/tasks", "\(draft.yaml)")
+        #expect(tasks?[field: "project_id"]?.required == true)
+        #expect(draft.yaml.contains("look_up: { match: [project_id, title] }"))
+        #expect(draft.paths.map(\.path) == ["/projects", "/tasks"])
+    }
+
+    @Test("The record may show the other one whole, and answer in an envelope")
+    func shown() throws {
+        let task = Self.task("project: { type: object, properties: { id: { type: integer } } }")
+        let answer = Document.answers("type: object, properties: { task: { $ref: \"#/components/schemas/Task\" } }")
+        let body = "requestBody: { content: { application/json: { schema: { $ref: \"#/components/schemas/Task\" } } } }"
+        let draft = try draft(["/projects/{id}/tasks: { post: { \(body), \(answer) } }"], task)
+        #expect(draft.schema["tasks"]?.push.create.first?.call == "POST /projects/{project_id}/tasks", "\(draft.yaml)")
+        #expect(draft.schema["tasks"]?.push.create.first?.sendable?.contains("project") == true)
+    }
+
+    @Test("Without a reference, or with two such creations, the report says what is missing")
+    func unclear() throws {
+        let none = try draft(["/projects/{id}/tasks: { \(Self.post) }"], Self.task("rank: { type: integer }"))
+        #expect(none.schema["tasks"]?.push.create.isEmpty == true)
+        #expect(none.todos.contains { $0.contains("POST /projects/{id}/tasks") && $0.contains("{id}") })
+        let two = try draft(
+            [
+                "/sections: { \(Document.list("Project")) }", "/sections/{section_id}/tasks: { \(Self.post) }",
+                "/projects/{project_id}/tasks: { \(Self.post) }",
+            ], Self.task("project_id: { type: integer }, section_id: { type: integer }"))
+        #expect(two.schema["tasks"]?.push.create.isEmpty == true)
+        #expect(two.todos.contains { $0.contains("POST /sections/{section_id}/tasks") })
+    }
+
+    @Test("A creation at the list itself, of another record, or below a record of the same list is no such one")
+    func others() throws {
+        let own = try SchemaDraft.of(
+            Document(
+                schemas: [Self.project, Self.byKey],
+                paths: [
+                    "/projects: { \(Document.list("Project")) }", "/tasks: { \(Document.list("Task")), \(Self.post) }",
+                    "/projects/{project_id}/tasks: { \(Self.post) }",
+                ]
+            ).text)
+        #expect(own.schema["tasks"]?.push.create.first?.call == "POST /tasks")
+        let other = try draft([
+            "/tasks/{id}/tasks: { \(Self.post) }",
+            "/projects/{id}/tasks: { \(Document.call("post", "Task", "Project")) }",
+        ])
+        #expect(other.schema["tasks"]?.push.create.isEmpty == true)
+        #expect(!other.yaml.contains("push.create"), "\(other.yaml)")
+    }
+
+    @Test("A list of its own below the other records keeps its creation")
+    func drafted() throws {
+        let draft = try draft([
+            "/projects/{project_id}/tasks: { \(Document.list("Task")), \(Self.post) }",
+            "/projects/{project_id}/tasks/{id}: { \(Document.single("Task")), \(Document.deletion) }",
+        ])
+        #expect(draft.schema["tasks"]?.push.create.isEmpty == true)
+        #expect(draft.schema["projects_tasks"]?.push.create.first?.call == "POST /projects/{project_id}/tasks")
+    }
+
+    @Test("A lost creation is not looked up by what it refers to alone, as many records refer to the same")
+    func references() throws {
+        let body =
+            "Body: { type: object, required: [project_id], properties: { project_id: { type: integer }, title: { type: string } } }"
+        let draft = try SchemaDraft.of(
+            Document(
+                schemas: [Self.project, Self.byKey, body],
+                paths: [
+                    "/projects: { \(Document.list("Project")) }",
+                    "/tasks: { \(Document.list("Task")), \(Document.call("post", "Body", "Task")) }",
+                ]
+            ).text)
+        #expect(draft.yaml.contains("look_up: { match: [project_id, title] }"), "\(draft.yaml)")
+    }
+
+    @Test("A body with a list of such records creates several, and is left to a person")
+    func several() throws {
+        let rows =
+            "type: array, items: { type: object, properties: { title: { type: string }, done: { type: boolean } } }"
+        let body =
+            "Body: { type: object, required: [project_id, tasks], properties: { project_id: { type: integer }, tasks: { \(rows) } } }"
+        let draft = try SchemaDraft.of(
+            Document(
+                schemas: [Self.project, Self.byKey, body],
+                paths: [
+                    "/projects: { \(Document.list("Project")) }",
+                    "/tasks: { \(Document.list("Task")), \(Document.call("post", "Body", "Task")) }",
+                ]
+            ).text)
+        #expect(draft.schema["tasks"]?.push.create.isEmpty == true, "\(draft.yaml)")
+        #expect(draft.todos.contains { $0.contains("needs project_id beside tasks") })
+    }
+}
