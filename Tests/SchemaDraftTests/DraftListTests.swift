@@ -184,6 +184,39 @@ struct DraftListTests {
         #expect(levels?.push.delete.first?.call == "DELETE /things/{thing_id}/levels/{location_id}")
     }
 
+    @Test("A number in the path of a record below another may repeat there, so the record's own id is its key")
+    func counter() throws {
+        let issue =
+            "Issue: { type: object, properties: { id: { type: integer }, iid: { type: integer }, title: { type: string } } }"
+        let call = Document.call("put", "Issue", "Issue")
+        let issues = try draft(
+            [Self.thing, issue],
+            [
+                "/things: { \(Document.list("Thing")) }", "/things/{id}/issues: { \(Document.list("Issue")) }",
+                "/things/{id}/issues/{issue_iid}: { \(Document.single("Issue")), \(call), \(Document.deletion) }",
+            ]
+        ).schema["issues"]
+        #expect(issues?.key == "id")
+        #expect(issues?.push.update.first?.call == "PUT /things/{thing_id}/issues/{iid}")
+        #expect(issues?.push.delete.first?.call == "DELETE /things/{thing_id}/issues/{iid}")
+    }
+
+    @Test("A name does not identify records that belong to others and have no path of their own")
+    func namesOfOthers() throws {
+        let value = "required: [name], properties: { name: { type: string }, value: { type: string }"
+        let draft = try draft(
+            [
+                Self.thing, "Value: { type: object, \(value), thing_id: { type: integer } } }",
+                "Word: { type: object, \(value) } }",
+            ],
+            [
+                "/things: { \(Document.list("Thing")) }", "/field-values: { \(Document.list("Value")) }",
+                "/words: { \(Document.list("Word")) }",
+            ])
+        #expect(draft.schema.entities.map(\.name) == ["things", "words"], "\(draft.yaml)")
+        #expect(draft.leftOut.first?.why == .noKey)
+    }
+
     @Test("A record in an envelope is found at a path of its own, also with .json, unless two lists could have it")
     func wrapped() throws {
         let single =

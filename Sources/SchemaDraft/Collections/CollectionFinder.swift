@@ -40,6 +40,7 @@ struct CollectionFinder {
         }
         alignKeys(of: &found.collections)
         keepOwnKeys(of: &found.collections)
+        leaveCounters(of: &found.collections)
         let views = Views(found.collections).found()
         found.collections.removeAll { views[$0.path.text] != nil }
         found.leftOut += views.sorted { $0.key < $1.key }.map {
@@ -103,6 +104,21 @@ struct CollectionFinder {
                 document.shapes.shape(of: id).isTextOrNumber
             else { continue }
             collections[index].key = Guess(id.name, "its name")
+        }
+    }
+
+    /// `{issue_number}` in the path of a project's issue is its number, which mostly begins at 1 in each project. The issue's
+    /// own `id` is its key.
+    private func leaveCounters(of collections: inout [Collection]) {
+        let parents = Parents(collections)
+        for index in collections.indices where parents.isBelow(collections[index]) {
+            let own = collections[index]
+            guard let counter = own.answer.item[own.key.value], !KeyGuess.isCertain(own.key.value),
+                document.shapes.shape(of: counter).kind == .integer,
+                let id = own.answer.item.properties.first(where: { Words.folded($0.name) == "id" }),
+                document.shapes.shape(of: id).isTextOrNumber
+            else { continue }
+            collections[index].key = Guess(id.name, "its name; \(counter.name) may repeat below another record")
         }
     }
 

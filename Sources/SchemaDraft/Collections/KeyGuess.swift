@@ -40,7 +40,7 @@ struct KeyGuess {
         }
         for name in Self.weakNames + Self.lastNames {
             if let found = member(name, of: item), isLikely(found, of: item, record),
-                list.parameters.isEmpty || record != nil || item.required.contains(found)
+                record != nil || (list.parameters.isEmpty ? !belongs(item, list) : item.required.contains(found))
             {
                 return Guess(found, "a guess by its name: check that it differs for each record")
             }
@@ -51,6 +51,18 @@ struct KeyGuess {
     /// Names repeat, unless a path or the document says that each record has one.
     private func isLikely(_ name: String, of item: DataShape, _ record: PathParameter?) -> Bool {
         !["key", "name"].contains(Words.folded(name)) || record != nil || item.required.contains(name)
+    }
+
+    /// Whether a record names one of another list: the values that customers have for a field have the field's name once for
+    /// each customer.
+    private func belongs(_ item: DataShape, _ list: PathPattern) -> Bool {
+        let own = Set(PathParameter.stems(of: list, last: 2).map(Words.folded))
+        return item.properties.contains { property in
+            let words = Words.snake(property.name).split(separator: "_")
+            let stem = Words.folded(words.dropLast().joined())
+            return words.last == "id" && others.contains(stem) && !own.contains(stem)
+                && shapes.shape(of: property).isTextOrNumber
+        }
     }
 
     /// What the reason for a missing key is.
