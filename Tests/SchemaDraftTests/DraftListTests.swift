@@ -217,6 +217,44 @@ struct DraftListTests {
         #expect(draft.leftOut.first?.why == .noKey)
     }
 
+    @Test("The number of records is no list, though it may come by status")
+    func count() throws {
+        let counts =
+            "statuses: { type: array, items: { $ref: \"#/components/schemas/Thing\" } }, count: { type: integer }"
+        let draft = try draft(
+            [Self.thing],
+            [
+                "/things: { \(Document.list("Thing")) }",
+                "/things/count: { get: { \(Document.answers("type: object, properties: { \(counts) }")) } }",
+                "/stock/count: { \(Document.list("Thing")) }",
+            ])
+        #expect(draft.paths.map(\.path) == ["/things", "/stock/count"], "\(draft.yaml)")
+    }
+
+    @Test("Records that come in groups are found in all of them")
+    func groups() throws {
+        let things = "things: { type: array, items: { $ref: \"#/components/schemas/Thing\" } }"
+        let groups =
+            "thing_groups: { type: array, items: { type: object, properties: { id: { type: string }, name: { type: string }, \(things) } } }"
+        let draft = try draft(
+            [Self.thing], ["/things: { get: { \(Document.answers("type: object, properties: { \(groups) }")) } }"])
+        #expect(draft.schema["things"]?.pull?.list.records == Place(paths: ["thing_groups.*.things"]), "\(draft.yaml)")
+        #expect(draft.schema["things"]?[field: "rank"] != nil)
+    }
+
+    @Test("The lists in one record are none, though it is the only member of the answer")
+    func inside() throws {
+        let roles = "roles: { type: array, items: { $ref: \"#/components/schemas/Thing\" } }"
+        let user = "user: { type: object, properties: { id: { type: integer }, login: { type: string }, \(roles) } }"
+        let draft = try draft(
+            [Self.thing],
+            [
+                "/things: { \(Document.list("Thing")) }",
+                "/my/account: { get: { \(Document.answers("type: object, properties: { \(user) }")) } }",
+            ])
+        #expect(draft.paths.map(\.path) == ["/things"], "\(draft.yaml)")
+    }
+
     @Test("A record in an envelope is found at a path of its own, also with .json, unless two lists could have it")
     func wrapped() throws {
         let single =

@@ -67,10 +67,19 @@ struct CollectionFinder {
         case .other(let reason): return leaveOut(.noList, reason)
         case .list(let answered): list = answered
         }
+        if isCount(operation.path) { return leaveOut(.noList, "it only counts the records of another list") }
         if let reason = document.isObserved ? nil : PartialList.reason(operation) {
             return leaveOut(.sameRecords, reason)
         }
         add(operation, list, to: &found)
+    }
+
+    /// `/orders/count` beside `/orders`.
+    private func isCount(_ path: PathPattern) -> Bool {
+        let base = Collection.base(of: path)
+        guard base.count > 1, Words.folded(base[base.count - 1]) == "count" else { return false }
+        let form = PathPattern.form(base.dropLast())
+        return calls[form]?.contains { $0.method == "GET" } == true
     }
 
     /// Records in a list below another record get the key of the list of all such records, unless their own is certain.

@@ -45,7 +45,7 @@ struct ListFinder {
             return .other("it answers only \(best.names.joined(separator: ".")), which are about the answer")
         }
         let isDoubtful = best.rank > 0 || isInPart(best.names, of: path)
-        if isDoubtful, KeyGuess.hasOwnKey(answer, of: path, shapes) || texts(answer) > 3 {
+        if isDoubtful, containers(of: best, in: answer).contains(where: { isRecord($0, of: path) }) {
             return .other("it answers one record, which contains \(best.names.joined(separator: "."))")
         }
         let rivals = candidates.filter { $0.rank == best.rank && $0.names.count == best.names.count }
@@ -53,7 +53,28 @@ struct ListFinder {
             let names = rivals.map { $0.names.joined(separator: ".") }.prefix(4).joined(separator: ", ")
             return .other("it answers several lists (\(names)), of which none is the list of the path")
         }
+        if best.rank > 0, let grouped = grouped(best, of: path, answer) { return .list(grouped) }
         return .list(list(best.names, best.item, answer))
+    }
+
+    /// The answer, and the member around a list that is in a part of it: `{"user": {"id": 5, "roles": […]}}`.
+    private func containers(of best: Candidate, in answer: DataShape) -> [DataShape] {
+        guard best.names.count > 1, let outer = best.names.first.flatMap({ answer[$0] }) else { return [answer] }
+        return [answer, shapes.shape(of: outer)]
+    }
+
+    private func isRecord(_ shape: DataShape, of path: PathPattern) -> Bool {
+        KeyGuess.hasOwnKey(shape, of: path, shapes) || texts(shape) > 3
+    }
+
+    /// The list of the path, where it comes in groups: `/categories` with `{"category_groups": [{"categories": […]}]}`.
+    private func grouped(_ best: Candidate, of path: PathPattern, _ answer: DataShape) -> ListAnswer? {
+        let name = Words.folded(Collection.base(of: path).last ?? "")
+        guard let inner = best.item.properties.first(where: { Words.folded($0.name) == name }) else { return nil }
+        let shape = shapes.shape(of: inner)
+        guard shape.isList, shapes.elements(of: shape).kind == .object else { return nil }
+        return ListAnswer(
+            names: best.names + ["*", inner.name], wrapper: nil, item: shapes.elements(of: shape), answer: answer)
     }
 
     /// Whether a list is in a member that is neither an envelope nor called like the path: `drive.items` of a user at `/me`.
