@@ -90,4 +90,21 @@ struct DraftPagingTests {
             [], "count: { type: integer, description: \"\(description)\" }, next: { type: string, format: uri }")
         #expect((draft.schema["things"]?.pull?.list.total == nil) == isOfPage, "\(draft.yaml)")
     }
+
+    @Test("A text that is described as the path to the next page is its address")
+    func path() throws {
+        let draft = try list(
+            [parameter("limit", "integer")],
+            "has_more: { type: boolean }, next: { type: string, description: Path to subsequent page of results. }")
+        #expect(draft.schema["things"]?.pull?.list.style == .nextURL(Place(paths: ["next"])), "\(draft.yaml)")
+    }
+
+    @Test("A position to start at is an offset, unless the answer names the next page")
+    func position() throws {
+        let parameters = [parameter("count", "integer"), parameter("start_position", "integer")]
+        let alone = try list(parameters, "end_position: { type: integer }")
+        #expect(alone.schema["things"]?.pull?.list.style == .offset(parameter: "start_position"), "\(alone.yaml)")
+        let named = try list(parameters, "nextUri: { type: string }")
+        #expect(named.schema["things"]?.pull?.list.style == .nextURL(Place(paths: ["nextUri"])), "\(named.yaml)")
+    }
 }

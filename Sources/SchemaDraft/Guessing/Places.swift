@@ -96,6 +96,6 @@ struct Places {
             return true
         }
         let words = (value.shape.description ?? "").lowercased() + (value.shape.example?.text ?? "")
-        return name == "next" && (words.contains("url") || words.contains("http") || words.contains("link"))
+        return name == "next" && ["url", "http", "link", "path to", "path of"].contains(where: words.contains)
     }
 }
