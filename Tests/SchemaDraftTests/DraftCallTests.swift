@@ -161,4 +161,40 @@ struct DraftCallTests {
         #expect(orders.yaml.contains("DELETE /shops/{$setting.shop}/orders/{id}"), "\(orders.yaml)")
         #expect(!orders.yaml.contains("shop_id"))
     }
+
+    @Test(
+        "A word after a list for some of its records is no other list, unless it creates, or the list answers only what is asked",
+        arguments: ["/orders/latest", "/orders/search", "/orders/schema"])
+    func parts(_ path: String) throws {
+        let part = try draft(["/orders: { \(Document.list("Order")) }", "\(path): { \(Document.list("Order")) }"])
+        #expect(part.paths.map(\.path) == ["/orders"])
+        #expect(part.leftOut.first?.reason == "its records are some of those of /orders")
+        let own = try draft([
+            "/orders: { \(Document.list("Order")) }",
+            "\(path): { \(Document.list("Order")), \(Document.call("post", "Order", "Order")) }",
+        ])
+        #expect(own.paths.count == 2)
+        let shop = "parameters: [{ name: shop, in: query, required: true, schema: { type: string } }],"
+        let asked = try draft([
+            "/orders: { \(Document.list("Order", shop)) }", "\(path): { \(Document.list("Order")) }",
+        ])
+        #expect(asked.paths.count == 2)
+    }
+
+    @Test("A list two records down that the record above has too is no other list")
+    func deeper() throws {
+        let named = ["Shop", "Shelf"].map {
+            "\($0): { type: object, properties: { id: { type: integer }, name: { type: string } } }"
+        }
+        let draft = try draft(
+            [
+                "/shops: { \(Document.list("Shop")) }", "/shops/{shop_id}/orders: { \(Document.list("Order")) }",
+                "/shops/{shop_id}/shelves: { \(Document.list("Shelf", "description: all,")) }",
+                "/shops/{shop_id}/shelves/{shelf_id}/orders: { \(Document.list("Order")) }",
+            ], named)
+        #expect(
+            draft.leftOut.first { $0.path.hasPrefix("/shops/{shop_id}/shelves/") }?.why == .sameRecords, "\(draft.yaml)"
+        )
+        #expect(draft.paths.map(\.path).contains("/shops/{shop_id}/orders"))
+    }
 }

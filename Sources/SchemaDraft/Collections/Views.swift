@@ -21,13 +21,13 @@ struct Views {
     /// Path → why the list is left out.
     func found() -> [String: String] {
         collections.reduce(into: [:]) { found, collection in
-            if let reason = otherVersion(collection) {
+            if let reason = otherVersion(collection) ?? part(collection) {
                 found[collection.path.text] = reason
                 return
             }
             guard !collection.path.parameters.isEmpty else { return }
             found[collection.path.text] =
-                sameRecords(collection) ?? connection(collection)
+                sameRecords(collection) ?? deeper(collection) ?? connection(collection)
                 ?? sharedPath(collection, among: collections.filter { found[$0.path.text] == nil })
         }
     }
@@ -87,6 +87,46 @@ struct Views {
         return other.map {
             "its records are of the kind in \($0.path.text), and one of them may be below several others"
         }
+    }
+
+    /// Words after the path of a list for some of its records, or for what a new one looks like.
+    private static let partWords: Set = [
+        "search", "find", "query", "filter", "lookup", "latest", "recent", "new", "updated", "top", "popular",
+        "trending", "upcoming", "active", "mine", "my", "me", "own", "favorites", "favourites", "featured",
+        "duplicates", "random", "paged", "ondeck", "details", "schema",
+    ]
+
+    /// `/orders/latest` beside `/orders`, unless one of them has calls of its own or `/orders` answers only what is asked for.
+    private func part(_ collection: Collection) -> String? {
+        guard Self.partWords.contains(Words.folded(collection.base.last ?? "")), collection.recordPath == nil,
+            collection.creation == nil
+        else { return nil }
+        let above = PathPattern.form(collection.base.dropLast())
+        let whole = collections.first { other in
+            PathPattern.form(other.base[...]) == above && areSame(collection, other)
+                && !other.list.queries.contains { $0.isRequired && $0.shape.preset == nil }
+        }
+        return whole.map { "its records are some of those of \($0.path.text)" }
+    }
+
+    /// `/shops/{id}/shelves/{id}/books` beside `/shops/{id}/books`.
+    private func deeper(_ collection: Collection) -> String? {
+        let own = collection.path.segments
+        guard own.count > 3, own[own.count - 2].contains("{"), !own[own.count - 3].contains("{"),
+            !Self.changesRecords(collection), collection.creation == nil
+        else { return nil }
+        let upper = PathPattern.form(own.dropLast(3) + [own[own.count - 1]])
+        let other = collections.first { other in
+            other.path.form == upper && !other.path.parameters.isEmpty && areSame(collection, other)
+        }
+        return other.map { "its records are some of those of \($0.path.text)" }
+    }
+
+    /// Whether the records of two lists are of one kind, by what the document calls them or by all their names.
+    private func areSame(_ one: Collection, _ other: Collection) -> Bool {
+        guard one.key.value == other.key.value else { return false }
+        if let name = one.answer.item.name, name == other.answer.item.name { return true }
+        return one.answer.item.properties.map(\.name) == other.answer.item.properties.map(\.name)
     }
 
     /// Whether its calls serve or change a record, rather than connect it with the one above.
