@@ -268,4 +268,22 @@ struct DraftListTests {
         let two = try draft([Self.thing], paths + ["/users/{user_id}/things.json: { \(Document.list("Thing")) }"])
         #expect(two.schema["things"]?.push.delete.isEmpty == true, "\(two.yaml)")
     }
+
+    @Test("A name in a path that only narrows the list down to several records is no key of one")
+    func narrowed() throws {
+        let price =
+            "Price: { type: object, properties: { thing_id: { type: integer }, shop_id: { type: integer }, amount: { type: integer } } }"
+        func answer(_ shape: String) -> String { Document.answers("type: object, properties: { data: { \(shape) } }") }
+        let prices = "get: { \(answer("type: array, items: { $ref: \"#/components/schemas/Price\" }")) }"
+        let single = "get: { \(answer("$ref: \"#/components/schemas/Price\"")) }"
+        let draft = try draft(
+            [Self.thing, price],
+            [
+                "/shops: { \(Document.list("Thing")) }", "/shops/{shop_id}/prices: { \(prices) }",
+                "/shops/{shop_id}/prices/{thing_id}: { \(prices) }",
+                "/shops/{shop_id}/prices/{thing_id}/{currency}: { \(single), \(Document.deletion) }",
+            ])
+        #expect(draft.paths.map(\.path) == ["/shops"], "\(draft.yaml)")
+        #expect(draft.leftOut.first?.why == .noKey)
+    }
 }

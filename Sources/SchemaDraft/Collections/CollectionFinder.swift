@@ -218,7 +218,7 @@ struct CollectionFinder {
             let others = (calls[form] ?? []).filter { $0.path != list && !Self.isExport($0) }
             let paths = Dictionary(grouping: others, by: \.path)
             // An id before other names; a GET there is a single read; the most calls.
-            let best = paths.filter { Self.isRecord($0.value) }.max { Self.worth($0) < Self.worth($1) }
+            let best = paths.filter { isRecord($0.value, item) }.max { Self.worth($0) < Self.worth($1) }
             if let best { return best.key }
         }
         return shallow(base, item)
@@ -259,8 +259,16 @@ struct CollectionFinder {
     }
 
     /// Whether calls are for one record, not only for a list of some.
-    private static func isRecord(_ calls: [APIOperation]) -> Bool {
-        calls.count > 1 || calls.first.map { $0.method != "GET" || $0.answer?.isList != true } == true
+    private func isRecord(_ calls: [APIOperation], _ item: DataShape) -> Bool {
+        guard calls.count < 2, let only = calls.first, only.method == "GET", let answer = only.answer else {
+            return !calls.isEmpty
+        }
+        if answer.isList { return false }
+        // `/prices/{product}` lists what `/prices/{product}/{currency}` serves.
+        guard self.calls[only.path.form + "/{}"] != nil,
+            case .list(let list) = ListFinder(shapes: document.shapes).find(in: answer, of: only.path)
+        else { return true }
+        return list.item.properties.map(\.name) != item.properties.map(\.name)
     }
 
     private static func worth(_ path: (key: PathPattern, value: [APIOperation])) -> (Int, Int, Int, String) {
