@@ -113,6 +113,19 @@ struct DraftUpdateTests {
         #expect(things[field: "tag_ids"]?.kind == .list)
     }
 
+    @Test(
+        "Keys may also be sent under the name of what the record shows whole; texts could be names and are not sent",
+        arguments: [("integer", ["title", "tag_ids"]), ("string", ["title"])])
+    func sameName(_ type: String, _ sent: [String]) throws {
+        let tag = "type: object, properties: { id: { type: \(type) }, name: { type: string } }"
+        let draft = try draft(
+            "put", "properties: { title: { type: string }, tags: { type: array, items: { type: \(type) } } }",
+            more: ", tags: { type: array, items: { \(tag) } }")
+        #expect(draft.schema["things"]?.push.update.first?.sendable == sent, "\(draft.yaml)")
+        #expect(draft.yaml.contains("tags: tag_ids") == (sent.count == 2))
+        #expect(draft.yaml.contains("it also takes tags") == (sent.count == 1))
+    }
+
     @Test("A reference to what a record shows whole is sent under the body's name for its id")
     func shownReference() throws {
         let draft = try SchemaDraft.of(

@@ -25,7 +25,7 @@ struct ShownKey {
         _ name: String, _ wanted: DataShape, among fields: [DraftField], records: [DataShape], taken: Set<String>
     ) -> DraftField? {
         guard !wanted.isReadOnly, field(name, wanted, among: fields) == nil,
-            !fields.contains(where: { Words.folded($0.wireName) == Words.folded(name) })
+            !fields.contains(where: { Words.folded($0.wireName) == Words.folded(name) && !isWhole($0, wanted) })
         else { return nil }
         for property in records.flatMap(\.properties) {
             let isList = isKeys(name, wanted, of: property.name)
@@ -34,7 +34,8 @@ struct ShownKey {
             guard isList ? shown.isList : shown.kind == .object,
                 let key = (isList ? shapes.elements(of: shown) : shown)["id"].map(shapes.shape),
                 [.string, .integer].contains(key.kind), let outer = PlaceText.joined([property.name]),
-                let own = FieldNames.field(for: Words.snake(name), taken: taken)
+                isOfKind(key, wanted) || Words.folded(name) != Words.folded(property.name),
+                let own = FieldNames.field(for: ownName(name, isList, of: property.name), taken: taken)
             else { continue }
             let kind = isList ? "list" : key.isNumber ? "integer" : "string"
             return DraftField(
@@ -50,10 +51,34 @@ struct ShownKey {
         return wanted.isTextOrNumber && (name == outer || name == outer + "id")
     }
 
-    /// `tagIds` of `tags`.
+    /// `tagIds` of `tags`, or `tags` themselves.
     private func isKeys(_ name: String, _ wanted: DataShape, of outer: String) -> Bool {
-        guard wanted.isList, Words.folded(name) == Words.folded(Words.singular(outer)) + "ids" else { return false }
+        guard wanted.isList else { return false }
         let elements = shapes.elements(of: wanted)
-        return elements.isTextOrNumber && elements.kind != .unknown
+        if Words.folded(name) == Words.folded(outer) { return isSurelyKey(elements) }
+        return Words.folded(name) == Words.folded(Words.singular(outer)) + "ids"
+            && elements.isTextOrNumber && elements.kind != .unknown
+    }
+
+    // MARK: The same name for both
+
+    /// Whether a field shows whole what the body names by keys: `tags: [{…}]` where it takes `tags: [5]`.
+    private func isWhole(_ field: DraftField, _ wanted: DataShape) -> Bool {
+        wanted.isList ? field.hasObjects : field.kind == .simple("object")
+    }
+
+    /// Whether a body takes keys like this one.
+    private func isOfKind(_ key: DataShape, _ wanted: DataShape) -> Bool {
+        let sent = wanted.isList ? shapes.elements(of: wanted) : wanted
+        return sent.kind == key.kind && isSurelyKey(sent) && (sent.kind == .integer || key.format == "uuid")
+    }
+
+    /// Other texts could as well be names.
+    private func isSurelyKey(_ shape: DataShape) -> Bool { shape.kind == .integer || shape.format == "uuid" }
+
+    /// `tag_ids` where both are called `tags`.
+    private func ownName(_ name: String, _ isList: Bool, of outer: String) -> String {
+        guard Words.folded(name) == Words.folded(outer) else { return Words.snake(name) }
+        return isList ? "\(Words.singular(Words.snake(name)))_ids" : "\(Words.snake(name))_id"
     }
 }
