@@ -103,6 +103,18 @@ struct DraftBodyTests {
         #expect(draft.yaml.contains("milestone: milestone_id"))
     }
 
+    @Test("The key that a relationship of JSON:API shows is sent where a plain body takes it")
+    func relationship() throws {
+        let data = "data: { type: object, properties: { id: { type: string }, type: { type: string } } }"
+        let draft = try draft(
+            "properties: { entry: { type: object, required: [milestone_id], properties: { \(Self.title), milestone_id: { type: integer } } } }",
+            more:
+                ", relationships: { type: object, properties: { milestone: { type: object, properties: { \(data) } } } }"
+        )
+        #expect(draft.schema["things"]?.push.create.first?.sendable == ["title", "milestone_id"], "\(draft.yaml)")
+        #expect(draft.schema["things"]?[field: "milestone_id"]?.required == true)
+    }
+
     @Test("Where a record has an object and the body takes something else, nothing is sent")
     func otherKind() throws {
         let draft = try draft(

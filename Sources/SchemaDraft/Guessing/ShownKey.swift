@@ -11,9 +11,12 @@ struct ShownKey {
             guard field.wireName.isEmpty, let steps = field.from.map(JSONPath.steps), let outer = steps.first else {
                 return false
             }
-            return wanted.isList
-                ? steps.count == 3 && field.kind == .simple("list") && isKeys(name, wanted, of: String(outer))
-                : steps.count == 2 && isKey(name, wanted, of: String(outer))
+            if wanted.isList {
+                return steps.count == 3 && field.kind == .simple("list") && isKeys(name, wanted, of: String(outer))
+            }
+            // As JSON:API shows it: `relationships.order.data.id`.
+            let isRelated = steps.count == 4 && outer == "relationships" && steps[2...] == ["data", "id"]
+            return (isRelated || steps.count == 2) && isKey(name, wanted, of: String(isRelated ? steps[1] : outer))
         }
         guard var field = found else { return nil }
         field.wireName = name
