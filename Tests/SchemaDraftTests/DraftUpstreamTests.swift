@@ -210,6 +210,14 @@ struct DraftUpstreamTests {
         #expect(draft.yaml.contains("TODO base_url: the address of the API"))
     }
 
+    @Test("So is one whose place is named after where the value comes from")
+    func environment() throws {
+        let draft = try draft([
+            "servers: [{ url: \"https://api.shop.com/stores/{$$.env.store}/v2\", variables: { $$.env.store: { default: store } } }]"
+        ])
+        #expect(draft.schema.upstream.baseURL == nil, "\(draft.yaml)")
+    }
+
     @Test("A version that each call needs in its address is there")
     func versionParameter() throws {
         let thing = "Thing: { type: object, properties: { id: { type: integer }, title: { type: string } } }"

@@ -59,8 +59,9 @@ package struct OpenAPIDocument: Sendable {
         guard var url = server["url"]?.text else { return nil }
         for variable in (server["variables"]?.members ?? []).prefix(100) {
             let value = variable.value["default"]?.text ?? ""
-            // One that is called like the variable only shows where a value belongs.
-            guard !value.isEmpty, Words.folded(value) != Words.folded(variable.name) else { continue }
+            // One that is called like the variable only shows where a value belongs; so for `$$.env.store` with `store`.
+            let names = [variable.name, variable.name.split(separator: ".").last.map(String.init) ?? ""]
+            guard !value.isEmpty, !names.map(Words.folded).contains(Words.folded(value)) else { continue }
             guard url.utf8.count <= 2000, value.utf8.count <= 2000 else { return nil }
             url = url.replacing("{\(variable.name)}", with: value)
         }
