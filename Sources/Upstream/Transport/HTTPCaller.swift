@@ -205,8 +205,9 @@ struct HTTPCaller: Sendable {
         // 421: a gateway sent the request to the wrong server.
         case 421, 511: return .barred(status: status, message)
         case 423: return .locked(status: status, message)
-        // No request is conditional, so a 304 comes from a broken cache in between.
-        case 304, 408, 425, 500...599: return .unclear(status: status, message)
+        // No request is conditional, so a 304 comes from a broken cache in between. A status above 599 is invalid, and means
+        // what a 5xx does (RFC 9110, 15).
+        case 304, 408, 425, 500...: return .unclear(status: status, message)
         case _ where body.map(answers.concernsAccount) ?? false: return .barred(status: status, message)
         case 300..<400:
             return .barred(status: status, "\(message)\(Self.redirect(response))")

@@ -61,7 +61,7 @@ struct StatusTests {
 
     private let words = "PATCH /orders/1 answered"
 
-    @Test("an unknown outcome is unclear", arguments: [408, 425, 500, 501, 502, 503, 504, 599])
+    @Test("an unknown outcome is unclear", arguments: [408, 425, 500, 501, 502, 503, 504, 599, 600, 999])
     func unclear(_ status: Int) async throws {
         #expect(try await failure(status) == .unclear(status: status, "\(words) \(status): the shop says no"))
     }
