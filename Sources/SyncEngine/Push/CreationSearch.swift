@@ -67,6 +67,9 @@ struct CreationSearch {
         if reading.missing > 0 {
             return .unknowable("the list may be cut: its total is \(reading.missing) more than its records")
         }
+        if reading.hasNameless {
+            return .unknowable("the list shows a record without a key, which may be this one")
+        }
         // An account that may see nothing is shown no records either.
         guard try await reconciler.judge.isServing(entity) else {
             throw UpstreamError.barred(
@@ -104,6 +107,8 @@ struct CreationSearch {
         var doubt: String?
         /// How many fewer records the list showed than its total.
         var missing = 0
+        /// It shows something without a key that may be the record.
+        var hasNameless = false
         /// The list showed as many records as its total says, each once, so none slid between its pages.
         var isWhole = false
 
@@ -164,6 +169,7 @@ struct CreationSearch {
     /// Notes in the reading what one listed record says about the creation.
     private func compare(_ record: JSONText, _ reading: inout Reading) async throws {
         reading.isNewer = reading.isNewer || isNewer(record)
+        reading.hasNameless = reading.hasNameless || isNameless(record)
         let tells = fields.contains { entity.value(of: $0, in: record) != nil }
         reading.isTelling = reading.isTelling || tells
         guard let near = try await candidate(record) else { return }
@@ -178,6 +184,13 @@ struct CreationSearch {
         }
         let key = entity.shownKey(of: near.record)
         if tells { reading.near = key } else { reading.hidden = key }
+    }
+
+    /// Whether it has no key, and nothing that the creation did not send: some servers list a new record so until it is ready.
+    private func isNameless(_ record: JSONText) -> Bool {
+        guard record.kind == .null || record.kind == .object, (record[entity.key] ?? .null).kind == .null else { return false }
+        let shown = fields.filter { entity.value(of: $0, in: record) != nil }
+        return change.isSaid(by: record, of: entity, shown) || change.mayBe(record, of: entity, fields)
     }
 
     private func digest(of record: JSONText) -> Int {

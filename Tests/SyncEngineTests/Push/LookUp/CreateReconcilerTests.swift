@@ -313,6 +313,26 @@ struct CreateReconcilerTests {
         #expect(reason.contains("b"))
     }
 
+    @Test(
+        "what a list shows without a key may be the lost record, unless it has other values",
+        arguments: [
+            ("null", true), (#"{"id":null,"notes":"new"}"#, true), (#"{"notes":" New"}"#, true), (#"{"error":"x"}"#, true),
+            (#"{"id":null,"notes":"x"}"#, false), (#"{"id":"c","notes":"x"}"#, false),
+        ])
+    func nameless(_ element: String, _ mayBe: Bool) async throws {
+        let pages = [#"[{"id":"a","notes":"x"},\#(element)]"#, "[]"]
+        switch try await finding(pages, since: .seconds(61)).0 {
+        case .unknowable(let reason): #expect(mayBe && reason.contains("without a key"))
+        case .absent: #expect(!mayBe)
+        case let finding: Issue.record("said to be \(finding)")
+        }
+        // It may still become the record.
+        guard case .notYet = try await finding(pages, since: .seconds(10)).0 else {
+            Issue.record("known too early")
+            return
+        }
+    }
+
     /// A deleted record with the notes "new", last changed so long ago; nil if it does not say so.
     private func deleted(_ age: Duration?) -> [String] {
         let time = age.map { #""updated_at":"\#(ManualClock().timestamp - $0)","# } ?? ""
