@@ -99,8 +99,12 @@ struct PageApplier {
             guard let key = record.key else {
                 progress.outcome.setAside += 1
                 try setAside(record.text, in: &progress.aside)
+                guard let key = record.unreadableKey else {
+                    progress.outcome.nameless += 1
+                    continue
+                }
                 // It is listed, so it was not deleted.
-                if let key = record.unreadableKey { try progress.written.note(known: writer.image(of: key)?.pk) }
+                try progress.written.note(known: writer.image(of: key)?.pk)
                 continue
             }
             if let changed = record.changed { progress.times.insert(changed) }

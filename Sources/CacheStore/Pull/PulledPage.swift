@@ -150,6 +150,8 @@ package struct PageOutcome: Sendable, Equatable {
     package var heldTombstones: [String] = []
     /// Without a usable key: listed and left out.
     package var setAside = 0
+    /// Of these, those whose key is not known either: each may be any record.
+    package var nameless = 0
     /// Outside of the entity's window, and left out.
     package var outside = 0
     /// The fields that the window tests and that some record shows.

@@ -247,7 +247,13 @@ struct ListPull {
     private var doubt: String? {
         if let cut = reader.cut { return cut }
         if isUnstable { return "it changed while it was read" }
-        return gap?.words
+        return gap?.words ?? nameless
+    }
+
+    /// Records of the list that may be those that seem to be gone, in words; nil if there are none.
+    private var nameless: String? {
+        guard summary.nameless > 0 else { return nil }
+        return "it shows \(summary.nameless.grouped) without a usable key, which may be the same"
     }
 
     /// Makes the next pull begin at the first page.

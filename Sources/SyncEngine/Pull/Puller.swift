@@ -119,6 +119,8 @@ struct PullSummary: Equatable {
     var written = 0
     var deleted = 0
     var setAside = 0
+    /// Of these, those that may be any record, since they have no usable key.
+    var nameless = 0
     /// Records that seem deleted upstream but are kept, and why; also why the list is not believed.
     var held = 0
     var heldReason: String?
@@ -140,6 +142,7 @@ struct PullSummary: Equatable {
         written += outcome.written
         deleted += outcome.deleted
         setAside += outcome.setAside
+        nameless += outcome.nameless
         for (entity, outcome) in outcome.children { children[entity, default: ChildOutcome()] += outcome }
         heldTombstones.formUnion(outcome.heldTombstones)
     }
@@ -157,6 +160,7 @@ struct PullSummary: Equatable {
         written += part.written
         deleted += part.deleted
         setAside += part.setAside
+        nameless += part.nameless
         for (entity, outcome) in part.children { children[entity, default: ChildOutcome()] += outcome }
         childProblem = childProblem ?? part.childProblem
     }

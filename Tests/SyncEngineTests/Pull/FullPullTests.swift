@@ -94,6 +94,23 @@ struct FullPullTests {
         #expect(try test.store.record("orders", key: "k7") == before)
     }
 
+    @Test(
+        "a list with something that has no usable key deletes nothing where only lists exist",
+        arguments: ["null", "false", #""k59""#, #"{"error":"could not be loaded"}"#, #"{"id":null}"#, #"{"id":59.0}"#])
+    func withoutKey(_ element: String) async throws {
+        let test = try await filled(60, singles: false)
+        try test.upstream.serve(["\(page(0..<59).dropLast()),\(element)]"], total: 60)
+        for _ in 1...3 {
+            let summary = try await test.pull(full: true)
+            #expect(summary.deleted == 0 && summary.held == 1 && summary.setAside == 1)
+        }
+        #expect(try test.keys().contains("k59"))
+        #expect(try test.cursor.held?.contains("without a usable key") == true)
+        try test.upstream.serve([page(0..<59)], total: 59)
+        #expect(try await test.pull(full: true).deleted == 0)
+        #expect(try await test.pull(full: true).deleted == 1)
+    }
+
     @Test("a record seen twice shows that the list moved: unseen records are not deleted")
     func moved() async throws {
         let test = try await filled(60, singles: false)
