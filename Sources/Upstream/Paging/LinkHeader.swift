@@ -41,7 +41,8 @@ struct LinkHeader {
             // Only the first one counts (RFC 8288, 3.3).
             case "rel" where !hasRelation:
                 hasRelation = true
-                link.relations = value.lowercased().split(separator: " ").map(String.init)
+                // Some servers write `rel='next'`.
+                link.relations = value.lowercased().split { $0 == " " || $0 == "'" }.map(String.init)
             default: break
             }
         }

@@ -39,7 +39,7 @@ struct NextPage {
             }
         case .header(let name, _): return response.header(name).flatMap { $0.isEmpty ? nil : $0 }
         case .nextURL(let place):
-            guard let value = place.value(in: body) else { return nil }
+            guard let value = place.value(in: body), value.boolean != false else { return nil }
             guard let text = value.string else { throw malformed(place, value, "an address") }
             return text.isEmpty ? nil : try following(text)
         case .single: return nil
@@ -65,7 +65,8 @@ struct NextPage {
     }
 
     private func cursor(_ place: Place, _ body: JSONText) throws(UpstreamError) -> String? {
-        guard let value = place.value(in: body) else { return nil }
+        // Programs in PHP write false for nothing.
+        guard let value = place.value(in: body), value.boolean != false else { return nil }
         guard value.kind == .string || value.kind == .number || value.kind == .array && request.hasTypedCursor else {
             throw malformed(place, value, "a cursor")
         }

@@ -9,6 +9,7 @@ struct LinkHeaderTests {
         arguments: [
             [#"</a?page=2>; rel="next""#],
             [#"</a?page=2>; rel=next"#],
+            ["</a?page=2>; rel='next'"],
             [#"</a?page=2>;rel = "next""#],
             [#"</a?page=2> ; REL="NEXT last""#],
             [#"</z>; rel="prev", </a?page=2>; rel="next", </y>; rel="last""#],

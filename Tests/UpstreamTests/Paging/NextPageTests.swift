@@ -98,12 +98,14 @@ struct NextPageTests {
         #expect(try next(pageRequest(style, "\(Int.max)"), count: 10) == nil)
     }
 
-    @Test("a cursor is text or a number, and only its absence ends the list")
+    @Test("a cursor is text or a number, and only its absence or false ends the list")
     func cursors() throws {
         #expect(try next(pageRequest(cursor), #"{"next":"ab"}"#) == "ab")
         #expect(try next(pageRequest(cursor), #"{"next":12345678901234567890}"#) == "12345678901234567890")
         #expect(try next(pageRequest(cursor), #"{"next":"ab"}"#, count: 0) == "ab")
-        for body in ["{}", #"{"next":null}"#, #"{"next":""}"#] { #expect(try next(pageRequest(cursor), body) == nil) }
+        for body in ["{}", #"{"next":null}"#, #"{"next":""}"#, #"{"next":false}"#] {
+            #expect(try next(pageRequest(cursor), body) == nil)
+        }
     }
 
     @Test("a header names the next page; empty or absent, it ends the list")
@@ -123,6 +125,7 @@ struct NextPageTests {
         #expect(try next(pageRequest(nextURL), #"{"next":"/v2/orders?c=1"}"#, count: 0) == "/orders?c=1")
         #expect(try next(pageRequest(nextURL), #"{"next":null}"#) == nil)
         #expect(try next(pageRequest(nextURL), #"{"next":""}"#) == nil)
+        #expect(try next(pageRequest(nextURL), #"{"next":false}"#) == nil)
     }
 
     @Test("an address on another host is rejected, and the message says what to do")
