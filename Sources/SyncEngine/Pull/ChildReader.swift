@@ -73,16 +73,22 @@ struct ChildReader {
         """
     }
 
-    /// Nothing without families.
+    /// Nothing without families. A family is not complete if one of its children may be any.
     func pulled(_ families: [Family], deletes: PulledChildren.Deletes) -> [PulledChildren] {
         guard let by = detail.by, !families.isEmpty else { return [] }
-        let records = families.flatMap { family in family.children.map { child(of: family.key, $0, by) } }
+        let children = families.map { family in family.children.map { child(of: family.key, $0, by) } }
+        let complete = zip(families, children).filter { $0.isComplete && !$1.contains(where: isNameless) }
         return [
             PulledChildren(
-                entity: detail.entity, by: by, records: .array(records),
-                parents: families.map(\.key.plain), complete: families.filter(\.isComplete).map(\.key.plain),
-                deletes: deletes)
+                entity: detail.entity, by: by, records: .array(children.flatMap(\.self)),
+                parents: families.map(\.key.plain), complete: complete.map(\.0.key.plain), deletes: deletes)
         ]
+    }
+
+    /// Whether it has no usable key, like a null that stands for a child. A child with `NaN` is a text here, and its key is known.
+    private func isNameless(_ child: JSONText) -> Bool {
+        guard let key = detail.key, child.kind != .string else { return false }
+        return child[key].flatMap(Entity.key) == nil
     }
 
     /// Reads all pages of a parent's children; once more if the list disagrees with itself, since a row may have slid

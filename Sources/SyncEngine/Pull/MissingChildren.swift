@@ -55,7 +55,7 @@ struct MissingChildren {
             return .open(age: .zero)
         }
         if let age = family.age { return .open(age: age) }
-        guard var pulled = reader.pulled([family], deletes: .only(Set(children))).first else {
+        guard var pulled = reader.pulled([family], deletes: .only(Set(children))).first, !pulled.complete.isEmpty else {
             return .open(age: .zero)
         }
         pulled.complete = [key]
