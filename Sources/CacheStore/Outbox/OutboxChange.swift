@@ -109,10 +109,11 @@ package struct OutboxChange: Sendable, Equatable {
     }
 
     /// Whether the answer to an edit is only a stub of the record, such as its key and its change time: it shows nothing that
-    /// was sent, and has half of the record's members at most.
+    /// was sent, and has half of the record's members at most. What the record lacks does not count: in
+    /// `{"id": 7, "status": "ok", "message": "Updated"}` the status may be the answer's own.
     package func isStub(_ answered: JSONText, of entity: Entity) -> Bool {
         operation == .update && !isShown(in: answered, of: entity)
-            && answered.members.count * 2 <= record.members.count
+            && answered.members.count { record[$0.key] != nil } * 2 <= record.members.count
     }
 
     /// Whether a record is the one that the change created, by its values. `isKnown`: the cache had a record with this
