@@ -40,6 +40,14 @@ import Testing
         #expect(lines.contains("User=rmsync-%i"))
     }
 
+    @Test("the user of the feed's service has no name of a daemon, which no other daemon would let in")
+    func feedUser() throws {
+        let lines = try ProjectFiles.text(Self.feed).split(separator: "\n")
+        let user = try #require(lines.first { $0.hasPrefix("User=") }).dropFirst("User=".count)
+        #expect(!user.hasPrefix("rmsync-") && user != "repairminder-sync")
+        #expect(lines.contains("SupplementaryGroups=repairminder"))
+    }
+
     @Test("the service of the feed names the authorities that it trusts: libpq finds them in a home directory only")
     func feedAuthorities() throws {
         let lines = try ProjectFiles.text(Self.feed).split(separator: "\n")
