@@ -1,6 +1,7 @@
 import Crypto
 import EntitySchema
 import Foundation
+import Glibc
 import TestSupport
 import Testing
 
@@ -25,10 +26,10 @@ import Testing
 
     // MARK: Files
 
-    private func configure(_ more: String) throws {
+    private func configure(_ more: String, at place: String = "bundle.yaml") throws {
         let key = Data(Array("Ed".utf8) + Array(repeating: 1, count: 8) + Array(signer.publicKey.rawRepresentation))
         try folder.write(
-            "bundle: { file: bundle.yaml, public_key: \(key.base64EncodedString()) }\n\(more)", to: "config.yaml")
+            "bundle: { file: \(place), public_key: \(key.base64EncodedString()) }\n\(more)", to: "config.yaml")
     }
 
     /// Writes a bundle and its signature, and returns its path.
@@ -178,6 +179,34 @@ import Testing
         let other = try folder.write(SignedBundle.twelve.text, to: "other.yaml")
         #expect(throws: ConfigurationError.self) { try install(other) }
         #expect(!FileManager.default.fileExists(atPath: folder.path("bundle.yaml")))
+    }
+
+    @Test(
+        "root installs no bundle in a folder of another user, who could put a link there",
+        .enabled(if: getuid() == 0, "needs root"))
+    func foreignPlace() throws {
+        let victim = try folder.write("", to: "victim/empty")
+        let other = folder.path("other")
+        try #require(mkdir(other, 0o700) == 0 && symlink(folder.path("victim"), other + "/link") == 0)
+        try #require(lchown(other + "/link", 4242, 4242) == 0 && chown(other, 4242, 4242) == 0)
+        let new = try sign("bundle: 1\n" + Self.schema, as: "new.yaml")
+        for place in ["other/bundle.yaml", "other/link/bundle.yaml"] {
+            try configure("", at: place)
+            let error = #expect(throws: CommandFailure.self) { try install(new) }
+            #expect(error?.message.contains("could lead it elsewhere, by way of \(other)") == true)
+        }
+        let names = try FileManager.default.contentsOfDirectory(atPath: (victim as NSString).deletingLastPathComponent)
+        #expect(names == ["empty"])
+    }
+
+    @Test("a pipe in the place of a bundle is not waited for, and a file that is too large is not read")
+    func noFile() throws {
+        try #require(mkfifo(folder.path("bundle.yaml"), 0o600) == 0)
+        #expect(refusal() == "bundle.yaml: this is not a file")
+        unlink(folder.path("bundle.yaml"))
+        try folder.write("", to: "bundle.yaml")
+        try #require(truncate(folder.path("bundle.yaml"), 1 << 40) == 0)
+        #expect(refusal() == "bundle.yaml: the file is larger than 8 MiB")
     }
 
     @Test("a crash between the two files leaves the bundle before in effect")

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Glibc
 
 /// Signed bundles of configuration and schema. It does not touch the state directory, so root stays root.
 struct BundleCommand: AsyncParsableCommand {
@@ -44,7 +45,19 @@ extension BundleCommand {
                     .badConfiguration,
                     "bundle.file and bundle.public_key are not set; set both in the configuration file")
             }
+            try requireOwnPlace(place)
             return try install(Bundle.Files(at: file), at: place, reader, allowsOlder)
+        }
+
+        /// Throws when root runs this, and another user could have it write elsewhere by a link on the way to the bundle.
+        private static func requireOwnPlace(_ place: Bundle.Place) throws(CommandFailure) {
+            guard geteuid() == 0, let found = StateOwner.stranger(on: PathSteps(to: place.file).steps, owner: 0) else {
+                return
+            }
+            throw CommandFailure(
+                .badConfiguration,
+                "root installs no bundle at \(place.file), because \(found.name) could lead it elsewhere, by way of "
+                    + "\(found.path); set bundle.file to a place that only root can change")
         }
 
         /// What is checked here is what is installed, whatever becomes of the files meanwhile.

@@ -92,15 +92,25 @@ struct Bundle: Sendable {
         return (make(serial, schema?.scalar?.string), values)
     }
 
+    /// Opened once: another user could put a pipe, or a longer file, there after a look at its name.
     private static func bytes(of path: String) throws(ConfigurationError) -> [UInt8] {
-        guard let status = stat(of: path), status.isFile else {
-            throw ConfigurationError(place: path, problem: "the file does not exist")
+        let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            let isMissing = [ENOENT, ENOTDIR].contains(errno)
+            throw ConfigurationError(
+                place: path,
+                problem: isMissing ? "the file does not exist" : "the file cannot be read; check its permissions")
         }
-        guard status.st_size <= mostBytes else {
+        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        guard stat(of: descriptor)?.isFile == true else {
+            throw ConfigurationError(place: path, problem: "this is not a file")
+        }
+        // Nil stands for an empty file.
+        guard let data = try? file.read(upToCount: mostBytes + 1) ?? Data() else {
+            throw ConfigurationError(place: path, problem: "the file cannot be read; check the disk")
+        }
+        guard data.count <= mostBytes else {
             throw ConfigurationError(place: path, problem: "the file is larger than \(mostBytes >> 20) MiB")
-        }
-        guard let data = FileManager.default.contents(atPath: path) else {
-            throw ConfigurationError(place: path, problem: "the file cannot be read; check its permissions")
         }
         return Array(data)
     }
