@@ -23,11 +23,11 @@ struct StateChecksTests {
     }
 
     /// What doctor says; `settings`: more of the configuration.
-    private func findings(_ settings: String = "") throws -> [Finding] {
+    private func findings(_ settings: String = "", state: String? = nil) throws -> [Finding] {
         let configuration = try folder.configuration(
             yaml: """
                 schema: \(ProjectFiles.schemaFile("repairminder").path)
-                state_dir: \(folder.path("state"))
+                state_dir: \(state ?? folder.path("state"))
                 \(settings)
                 """)
         let schema = try SchemaFinder(environment: folder.environment()).schema(for: configuration)
@@ -74,6 +74,21 @@ struct StateChecksTests {
         #expect(permissions.level == .error && permissions.message.contains("a;touch $HOME..pwned #"))
         #expect(permissions.advice == closing)
         for finding in found { #expect(finding.advice?.contains(";") != true, "\(finding.text)") }
+    }
+
+    @Test(
+        "files of holes, as large as a file can be, do not end doctor, and its disk is too small for them",
+        .enabled(if: access("/dev/shm", W_OK) == 0, "needs a file system that has files of any size"))
+    func holes() throws {
+        let state = "/dev/shm/repairminder-test-\(UUID().uuidString)"
+        try #require(mkdir(state, 0o700) == 0)
+        defer { try? FileManager.default.removeItem(atPath: state) }
+        for name in ["a.db", "b.db"] {
+            try #require(FileManager.default.createFile(atPath: "\(state)/\(name)", contents: nil))
+            try #require(truncate("\(state)/\(name)", Int.max / 4096 * 4096) == 0)
+        }
+        let disk = try #require(try findings(state: state).first { $0.check == "disk" })
+        #expect(disk.level != .ok && disk.advice?.hasPrefix("free some space") == true)
     }
 
     @Test("files of another user are given back without following links", .enabled(if: getuid() == 0, "needs root"))

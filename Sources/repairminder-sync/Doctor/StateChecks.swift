@@ -157,9 +157,7 @@ struct StateChecks {
         let text = "\(free >> 20) MiB free in \(folder)"
         if free < DiskSpace.reserve { return .error("disk", text, "free some space: writes will fail soon") }
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-        let size = names.filter { $0.hasSuffix(".db") }.reduce(0) { sum, name in
-            sum + ((try? FileManager.default.attributesOfItem(atPath: "\(folder)/\(name)")[.size] as? Int) ?? 0)
-        }
+        let size = DiskSpace.size(of: names.filter { $0.hasSuffix(".db") }.map { "\(folder)/\($0)" })
         guard free > 2 * size + DiskSpace.reserve else {
             return .warning(
                 "disk", text, "free some space: backups and a rescue need as much space again as the database")
