@@ -1,3 +1,5 @@
+import Foundation
+import Glibc
 import RepairminderClient
 import Testing
 
@@ -28,6 +30,19 @@ struct RetryTests {
         let keys = await script.requests.map { $0.headers["Idempotency-Key"] ?? "" }
         #expect(Set(keys).count == 3)
         #expect(keys[2] == "invoice-17")
+    }
+
+    @Test("keys are random UUIDs, also where no file can be opened: the daemon takes writes with the same key for one")
+    func randomKeys() async throws {
+        let key = IdempotencyKey().text
+        let uuid = try #require(UUID(uuidString: key))
+        #expect(uuid.uuidString.lowercased() == key && uuid.uuid.6 >> 4 == 4 && uuid.uuid.8 >> 6 == 2)
+        await #expect(processExitsWith: .success) {
+            var limit = rlimit(rlim_cur: 0, rlim_max: 0)
+            setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+            guard open("/dev/urandom", O_RDONLY) < 0 else { exit(3) }
+            guard Set((0..<3).map { _ in IdempotencyKey() }).count == 3 else { exit(4) }
+        }
     }
 
     @Test("a daemon that starts is waited for", arguments: [ClientError.unreachable("refused"), .interrupted("cut")])

@@ -8,8 +8,17 @@ public struct IdempotencyKey: Sendable, Hashable, CustomStringConvertible {
     /// 1 to 255 visible ASCII characters.
     public let text: String
 
-    /// A new key.
-    public init() { text = UUID().uuidString.lowercased() }
+    /// A new key: a random UUID.
+    ///
+    /// Not `UUID()`, which on Linux opens a file for its random bytes: where no more can be open, all its values are the same.
+    public init() {
+        var random = SystemRandomNumberGenerator()
+        let (first, second) = (random.next() as UInt64, random.next() as UInt64)
+        // Version 4, and the variant of RFC 9562.
+        let numbers = ((first & ~0xF000 | 0x4000).bigEndian, (second & ~(3 << 62) | 1 << 63).bigEndian)
+        let uuid = withUnsafeBytes(of: numbers) { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
+        text = uuid.uuidString.lowercased()
+    }
 
     /// A key that you have stored, or made from what the write is about (`invoice-17-paid`); nil if it has a
     /// character other than visible ASCII, a comma, a semicolon or a quote, or is empty or over 255 characters.

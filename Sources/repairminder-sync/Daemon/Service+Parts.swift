@@ -185,7 +185,7 @@ extension Service {
             deadline: configuration.upstream.deadline)
         return SignInDesk(
             ways: plan.login, session: session, store: TokenStore(path: configuration.signInFile), now: host.now,
-            makeID: { UUID().uuidString })
+            makeID: RandomID.make)
     }
 
     /// Nil when the upstream makes no calls to this machine.

@@ -1,10 +1,13 @@
-import Foundation
-
 /// New ids of records and idempotency keys: random UUIDs in lower case (RFC 9562).
 enum RandomID {
-    /// `UUID.uuidString` takes ten times as long, and each queued change needs one.
+    /// Not Foundation's `UUID()`, which opens a file for its random bytes: where no more can be open, all its values are the same.
+    /// And `UUID.uuidString` takes ten times as long, and each queued change needs one.
     @Sendable static func make() -> String {
-        withUnsafeBytes(of: UUID().uuid) { bytes in
+        var random = SystemRandomNumberGenerator()
+        let (first, second) = (random.next() as UInt64, random.next() as UInt64)
+        // Version 4, and the variant of the RFC.
+        let numbers = ((first & ~0xF000 | 0x4000).bigEndian, (second & ~(3 << 62) | 1 << 63).bigEndian)
+        return withUnsafeBytes(of: numbers) { bytes in
             String(unsafeUninitializedCapacity: 36) { text in
                 var place = 0
                 for (index, byte) in bytes.enumerated() {

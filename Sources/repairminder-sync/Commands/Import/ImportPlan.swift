@@ -134,7 +134,7 @@ struct ImportPlan {
             portions[last].rows.append(operation)
             portions[last].bytes += size
         } else {
-            portions.append(Portion(rows: [operation], bytes: size, key: UUID().uuidString))
+            portions.append(Portion(rows: [operation], bytes: size, key: RandomID.make()))
         }
     }
 
