@@ -37,10 +37,14 @@ package enum OwnProcess {
         return withUnsafeBytes(of: storage) { UInt16(bigEndian: $0.load(fromByteOffset: 2, as: UInt16.self)) }
     }
 
-    /// No descriptor is greater: `FDSize` (proc(5)), far cheaper than the list of all. 0 when /proc is not there.
+    /// Where it is not known which descriptors there are, no more are looked at.
+    private static let most = 1 << 16
+
+    /// No descriptor is greater: `FDSize` (proc(5)), far cheaper than the list of all. Without /proc, or where no more files can be
+    /// open, it is what this process may have.
     private static var descriptorLimit: Int32 {
         let file = open("/proc/self/status", O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { return 0 }
+        guard file >= 0 else { return Int32(min(max(sysconf(Int32(_SC_OPEN_MAX)), 0), most)) }
         defer { close(file) }
         return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 4096) { text in
             guard let start = text.baseAddress else { return 0 }

@@ -138,6 +138,17 @@ struct CallerLookupTests {
         #expect(!OwnProcess.isPeer(of: -1))
     }
 
+    @Test("it is recognised also where no more files can be open")
+    func ownProcessWithoutDescriptors() async {
+        await #expect(processExitsWith: .success) {
+            let pair = try LoopbackPair(listening: "127.0.0.1")
+            var limit = rlimit(rlim_cur: 256, rlim_max: 256)
+            setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+            while dup(0) >= 0 {}
+            guard OwnProcess.isPeer(of: pair.accepted) else { exit(3) }
+        }
+    }
+
     @Test("a connection of another process is not this one's")
     func otherProcess() throws {
         let pair = try LoopbackPair(listening: "127.0.0.1", connects: false)
