@@ -139,6 +139,8 @@ package struct Page: Sendable, Equatable {
     package var passingDelta: String?
     /// Where the last page names another one that the schema does not follow; nil if it names none.
     package var unfollowed: String?
+    /// What says that the upstream left records out; nil if nothing does.
+    package var partial: String?
     /// How old the answer is, if a gateway repeated one that it had kept; nil if it came from the server.
     package var age: Duration?
     /// What a large page holds of the memory for answers, until it is written; nil for a small one.

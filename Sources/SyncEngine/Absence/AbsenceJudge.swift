@@ -186,6 +186,7 @@ struct AbsenceJudge: Sendable {
     /// Reads the whole list; nil if it is complete and lacks the record.
     private func read(_ plan: PullPlan, of entity: Entity, for key: String) async throws -> Verdict? {
         var (position, seen, pages): (String?, Int, Int) = (nil, 0, 0)
+        var partial: String?
         repeat {
             guard pages < Self.mostPages else {
                 return .cannotSay("the upstream serves no single \(entity.name), and their list is too long to search")
@@ -193,8 +194,9 @@ struct AbsenceJudge: Sendable {
             let page = try await page(plan, of: entity, at: position)
             if let verdict = verdict(on: key, in: page.records, of: entity) { return verdict }
             (position, seen, pages) = (page.next, seen + page.count, pages + 1)
+            partial = partial ?? ListDoubt.reason(page)
             guard position == nil else { continue }
-            if let doubt = ListDoubt.reason(plan.list, pages: pages, records: seen, last: page) {
+            if let doubt = partial ?? ListDoubt.reason(plan.list, pages: pages, records: seen, last: page) {
                 return .cannotSay("the list of \(entity.name) may be cut: \(doubt)")
             }
             if let total = page.total, total != seen {

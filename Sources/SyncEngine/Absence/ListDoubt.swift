@@ -6,11 +6,20 @@ package struct ListDoubt {
     /// Limits that servers set on a list that is asked for without pages, and their usual sizes of a page.
     private static let limits: Set<Int> = [10, 20, 25, 30, 50, 100, 200, 250, 500, 1000, 2000]
 
+    /// Why a list that has this page may lack records, in words; nil if the page says nothing of the kind.
+    package static func reason(_ page: Page) -> String? {
+        page.partial.map { "the upstream says that a page lacks records (\($0))" }
+    }
+
     /// Why a list that ended may be cut, in words; nil if nothing suggests it.
     ///
     /// `pages` and `records` are what was read of it, `last` is its last page.
     package static func reason(_ list: ListPlan, pages: Int, records: Int, last: Page) -> String? {
+        if let partial = reason(last) { return partial }
         if let more = last.unfollowed { return "it has more pages (\(more)) than pagination in the schema finds" }
+        if pages == 1, records == list.pageSize, last.total == records, list.isCounted {
+            return "its total is \(records), as many as one page has, and may count only that page"
+        }
         guard pages == 1, last.total == nil, list.more == nil, limits.contains(records) || records == list.pageSize
         else { return nil }
         switch list.style {
@@ -19,6 +28,16 @@ package struct ListDoubt {
             guard records < list.pageSize else { return nil }
             return "it ends at exactly \(records) records, fewer than the \(list.pageSize) asked for a page"
         case .page, .cursor, .link, .header, .headerURL, .nextURL: return nil
+        }
+    }
+}
+
+extension ListPlan {
+    /// Whether the total says when it ends.
+    fileprivate var isCounted: Bool {
+        switch style {
+        case .page(_, pages: nil), .offset: more == nil
+        default: false
         }
     }
 }

@@ -131,7 +131,7 @@ struct ChildReader {
     ) async throws(UpstreamError) -> Reading {
         var trail = PageTrail()
         var position: String?
-        var reading = Reading()
+        var (reading, isPartial) = (Reading(), false)
         repeat {
             let page = try await upstream.page(
                 PageRequest(entity: detail.entity, path: path, list: detail.list, position: position))
@@ -145,7 +145,8 @@ struct ChildReader {
                         + "\(parent.name); check pagination of pull.detail in the schema")
             }
             position = page.next
-            (reading.total, reading.isWhole) = (page.total, page.unfollowed == nil)
+            isPartial = isPartial || page.partial != nil
+            (reading.total, reading.isWhole) = (page.total, page.unfollowed == nil && !isPartial)
             reading.age = [reading.age, page.age].compactMap(\.self).max()
         } while position != nil
         reading.keys = Set(reading.children.map(self.key))

@@ -24,6 +24,8 @@ struct PageReader: Sendable {
     private var passingDelta: String?
     /// Why the list may be cut, once its last page was read; nil if nothing suggests it.
     private(set) var cut: String?
+    /// The same of a page before.
+    private var passingCut: String?
 
     /// The most pages that are fetched before they are written, and the most bytes after which no other is.
     private static let mostAhead = 8
@@ -65,8 +67,9 @@ struct PageReader: Sendable {
         if pull.position == nil {
             // A page that only shows that the list is over may have no token of its own.
             delta = fetched.page.delta ?? (fetched.page.count == 0 ? passingDelta : nil)
-            cut = ListDoubt.reason(plan.list, pages: pages, records: pull.seen, last: fetched.page)
+            cut = passingCut ?? ListDoubt.reason(plan.list, pages: pages, records: pull.seen, last: fetched.page)
         }
+        passingCut = passingCut ?? ListDoubt.reason(fetched.page)
         passingDelta = fetched.page.passingDelta
         next = pull.position == nil ? nil : pull
         return fetched

@@ -149,6 +149,7 @@ struct CreationSearch {
                 try await compare(record, &reading)
                 if reading.found != nil { return reading }
             }
+            reading.doubt = reading.doubt ?? ListDoubt.reason(page)
             reading.pages += 1
             reading.records += page.count
             guard reading.records <= reconciler.mostRecords else {
@@ -157,8 +158,9 @@ struct CreationSearch {
             }
             request.position = page.next
             if page.next == nil {
-                reading.doubt = ListDoubt.reason(
-                    request.list, pages: reading.pages, records: reading.records, last: page)
+                reading.doubt =
+                    reading.doubt
+                    ?? ListDoubt.reason(request.list, pages: reading.pages, records: reading.records, last: page)
                 reading.missing = max(0, (page.total ?? 0) - reading.records)
                 reading.isWhole = page.total == reading.records && page.total == reading.digests.count
             }
@@ -188,7 +190,9 @@ struct CreationSearch {
 
     /// Whether it has no key, and nothing that the creation did not send: some servers list a new record so until it is ready.
     private func isNameless(_ record: JSONText) -> Bool {
-        guard record.kind == .null || record.kind == .object, (record[entity.key] ?? .null).kind == .null else { return false }
+        guard record.kind == .null || record.kind == .object, (record[entity.key] ?? .null).kind == .null else {
+            return false
+        }
         let shown = fields.filter { entity.value(of: $0, in: record) != nil }
         return change.isSaid(by: record, of: entity, shown) || change.mayBe(record, of: entity, fields)
     }

@@ -94,6 +94,7 @@ package struct HTTPUpstream: Upstream {
                 last: list.isByLastRecord ? records.elements.last.map { list.lift?.lifted($0) ?? $0 } : nil),
             age: response.age)
         page.share = response.share
+        page.partial = PartialAnswer.found(in: response, envelope)
         if page.next == nil {
             page.delta = try next.delta(in: whole(request.deltaToken?.place))
             if count > 0 {

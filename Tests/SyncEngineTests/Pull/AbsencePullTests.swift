@@ -336,6 +336,22 @@ struct AbsencePullTests {
         #expect(try test.cursor.heldDeletions == 1)
     }
 
+    @Test("a list of which one page says that it lacks records shows no deletions", arguments: [0, 1])
+    func partial(_ number: Int) async throws {
+        let test = try await filled(20)
+        let halves = try [page(0..<10), page(10..<19)].map { try JSONText(parsing: $0) }
+        test.upstream.answering { request in
+            let index = request.position == nil ? 0 : 1
+            var page = Page(records: halves[index], count: index == 0 ? 10 : 9, next: index == 0 ? "2" : nil)
+            if index == number { page.partial = "errors" }
+            return .success(page)
+        }
+        test.upstream.serveSingles { _, _ in .success(nil) }
+        for _ in 1...3 { #expect(try await test.pull(full: true).deleted == 0) }
+        #expect(try test.store.drift().first { $0.kind == .list }?.found.contains("errors") == true)
+        #expect(try test.cursor.heldDeletions == 1)
+    }
+
     // MARK: Times in the future
 
     @Test("#15 a row that claims a time in the future is applied and does not move the watermark")

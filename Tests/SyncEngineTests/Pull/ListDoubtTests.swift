@@ -27,6 +27,18 @@ struct ListDoubtTests {
         #expect(reason(style, pageSize: 200, records: 99) == nil)
     }
 
+    @Test("a total of exactly one page may be that of the page", arguments: byLength.dropLast())
+    func pageTotal(_ style: ListPlan.Style) {
+        let list = ListPlan(style: style, size: "per", pageSize: 100, total: nil, records: .itself)
+        func reason(_ records: Int, total: Int, pages: Int = 1) -> String? {
+            let last = Page(records: .array([]), count: records, total: total)
+            return ListDoubt.reason(list, pages: pages, records: records, last: last)
+        }
+        #expect(reason(100, total: 100)?.contains("only that page") == true)
+        #expect(reason(99, total: 99) == nil)
+        #expect(reason(200, total: 200, pages: 2) == nil)
+    }
+
     @Test("a list that says whether there is more is not in doubt")
     func more() {
         var list = ListPlan(style: Self.byLength[2], size: "per", pageSize: 200, total: nil, records: .itself)

@@ -13,7 +13,9 @@ struct NamelessChildTests {
         let test = try TestPull("detail: { into: messages, embedded: messages }")
         func serve(_ last: String, others: Int) throws {
             let others = (0..<others).map { #"{"id":"o\#($0)"}"# }.joined(separator: ",")
-            try test.upstream.serve([#"[{"id":"a","messages":[{"id":"m"}\#(last)]},{"id":"b","messages":[\#(others)]}]"#])
+            try test.upstream.serve([
+                #"[{"id":"a","messages":[{"id":"m"}\#(last)]},{"id":"b","messages":[\#(others)]}]"#
+            ])
         }
         try serve(#",{"id":"n"}"#, others: 10)
         try await test.pull()

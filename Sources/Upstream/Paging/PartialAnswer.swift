@@ -1,0 +1,29 @@
+internal import JSONText
+
+/// Notices that an answer with records says that it lacks some: an upstream that asks others, such as one for each shard, may
+/// answer with what it got in time.
+enum PartialAnswer {
+    /// Members that say so with `true`.
+    private static let flags = [
+        "timed_out", "timedOut", "incomplete_results", "incompleteResults", "incomplete", "partial",
+    ]
+    /// Members that say so unless they are empty.
+    private static let failures = ["errors"]
+
+    /// The member that says so, or the status; nil if none does. `envelope` is the body without the records.
+    static func found(in response: HTTPResponse, _ envelope: JSONText) -> String? {
+        // A range of a list that was asked for says which one it is, as PostgREST's do.
+        if response.status == 206, response.header("Content-Range") == nil { return "status 206" }
+        guard envelope.kind == .object else { return nil }
+        return flags.first { envelope[$0]?.boolean == true } ?? failures.first { isFilled(envelope[$0]) }
+    }
+
+    private static func isFilled(_ value: JSONText?) -> Bool {
+        switch value?.kind {
+        case .array: value?.elementCount ?? 0 > 0
+        case .object: value.map { !$0.members.isEmpty } ?? false
+        case .string: value?.string?.isEmpty == false
+        default: false
+        }
+    }
+}

@@ -1,0 +1,41 @@
+import EntitySchema
+import JSONText
+import Testing
+
+@testable import Upstream
+
+@Suite("Answers that say that they lack records")
+struct PartialAnswerTests {
+    private func found(_ envelope: String, status: Int = 200, range: String? = nil) throws -> String? {
+        let headers = range.map { [HTTPHeader("Content-Range", $0)] } ?? []
+        return PartialAnswer.found(
+            in: HTTPResponse(status: status, headers: headers), try JSONText(parsing: envelope))
+    }
+
+    @Test(
+        "a member says so",
+        arguments: [
+            (#"{"errors":[{"shard":2}]}"#, "errors"), (#"{"errors":"shard 2 failed"}"#, "errors"),
+            (#"{"errors":{"shard":2}}"#, "errors"), (#"{"timed_out":true}"#, "timed_out"),
+            (#"{"incomplete_results":true}"#, "incomplete_results"), (#"{"partial":true}"#, "partial"),
+        ])
+    func members(_ envelope: String, _ member: String) throws {
+        #expect(try found(envelope) == member)
+    }
+
+    @Test(
+        "a whole answer has none that does",
+        arguments: [
+            "[]", "{}", #"{"errors":[]}"#, #"{"errors":null,"timed_out":false}"#, #"{"errors":{}}"#, #"{"errors":""}"#,
+            #"{"errors":0,"partial":"none"}"#,
+        ])
+    func whole(_ envelope: String) throws {
+        #expect(try found(envelope) == nil)
+    }
+
+    @Test("206 says so, unless it names the range that was asked for")
+    func status() throws {
+        #expect(try found("[]", status: 206) == "status 206")
+        #expect(try found("[]", status: 206, range: "0-24/3573458") == nil)
+    }
+}
