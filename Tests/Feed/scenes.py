@@ -216,6 +216,29 @@ def shouted(postgres, folder, arguments):
         shop.close()
 
 
+def planted(postgres, folder, arguments):
+    """Another user's functions, in a schema that all may write to, are never called: they would run with the feed's rights."""
+    database = "planted"
+    postgres.run(f"CREATE DATABASE {database}")
+    postgres.run("""
+        CREATE ROLE planter;
+        GRANT CREATE ON SCHEMA public TO planter;
+        CREATE TABLE public.callers (name text);
+        GRANT INSERT ON public.callers TO planter;
+        SET ROLE planter;
+        CREATE FUNCTION public.unnest(list text[]) RETURNS SETOF text LANGUAGE sql AS
+            $$ INSERT INTO public.callers VALUES (current_user); SELECT pg_catalog.unnest(list) $$;""", database)
+    shop = Shop(folder / "planted", "a", arguments.seed)
+    try:
+        for more in ([], ["--history", "--schema-name", "history"]):
+            Feed(shop, postgres, database, "items", *more).once()
+        callers = postgres.run("SELECT DISTINCT name FROM public.callers", database)
+        require(not callers, f"another user's function was called by {callers!r}")
+        return "a function of another user"
+    finally:
+        shop.close()
+
+
 def lied(postgres, folder, arguments):
     """A database that answers with a row of a gigabyte does not take the machine's memory."""
     shop = Shop(folder / "lied", "a", arguments.seed)
@@ -299,4 +322,4 @@ def doubled(postgres, folder, arguments):
         shop.close()
 
 
-SCENES = {scene.__name__: scene for scene in (refused, shouted, lied, locked, changed, doubled, killed)}
+SCENES = {scene.__name__: scene for scene in (refused, shouted, planted, lied, locked, changed, doubled, killed)}

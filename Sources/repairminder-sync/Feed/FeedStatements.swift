@@ -92,6 +92,10 @@ struct FeedStatements: Equatable {
     /// Settings of the session with which each batch finds its rows by the primary key.
     static let planning = ["enable_hashjoin", "enable_mergejoin", "enable_seqscan"].map { "SET \($0) = off" }
 
+    /// Functions without a schema are then PostgreSQL's own. Otherwise a user who can make functions in a schema of the usual
+    /// path, `public` before PostgreSQL 15, could have this role call theirs: `unnest(text[])` fits better than `unnest(anyarray)`.
+    static let ownFunctions = "SET search_path = pg_catalog, pg_temp"
+
     /// As text, because `jsonb` takes 1.5 and 1.50 for equal.
     private func differs(_ one: String, _ other: String) -> String {
         "\(one).record::text IS DISTINCT FROM \(other).record::text"

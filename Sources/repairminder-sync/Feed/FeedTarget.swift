@@ -13,6 +13,7 @@ struct FeedTarget {
 
     /// Makes the schema and the feed's own tables, where they are missing.
     func prepare() throws(PostgresError) {
+        try connection.run(FeedStatements.ownFunctions)
         try connection.run("SET client_min_messages = warning")
         for statement in FeedStatements.planning { try connection.run(statement) }
         let encoding = try connection.run("SHOW server_encoding").rows.first?.first ?? nil
