@@ -45,6 +45,12 @@ static inline CURLcode ccurl_set_prereq_callback(CURL *handle, curl_prereq_callb
     return curl_easy_setopt(handle, CURLOPT_PREREQFUNCTION, callback);
 }
 
+// libcurl then has no progress meter of its own.
+static inline CURLcode ccurl_set_progress_callback(CURL *handle, curl_xferinfo_callback callback) {
+    CURLcode code = curl_easy_setopt(handle, CURLOPT_XFERINFOFUNCTION, callback);
+    return code == CURLE_OK ? curl_easy_setopt(handle, CURLOPT_NOPROGRESS, 0L) : code;
+}
+
 static inline CURLcode ccurl_get_long(CURL *handle, CURLINFO info, long *value) {
     return curl_easy_getinfo(handle, info, value);
 }

@@ -60,6 +60,10 @@ struct CurlEasy: ~Copyable {
         try check(ccurl_set_prereq_callback(handle, callback), CURLOPT_PREREQFUNCTION)
     }
 
+    func setProgress(_ callback: @escaping curl_xferinfo_callback) throws(TransportError) {
+        try check(ccurl_set_progress_callback(handle, callback), CURLOPT_XFERINFOFUNCTION)
+    }
+
     mutating func setHeaderLines(_ lines: [String]) throws(TransportError) {
         for line in lines {
             guard let longer = curl_slist_append(headerLines, line) else {

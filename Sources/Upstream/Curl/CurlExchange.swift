@@ -23,6 +23,12 @@ final class CurlExchange {
     private var isDropped = false
     private let startedAt = ContinuousClock.now
     private var sent = 0
+    /// The bytes of the body so far, decoded.
+    private var taken = 0
+    /// Nil until the request begins, and over a Unix socket.
+    private var meter: WireMeter?
+    /// Much more came than the body.
+    private var isFlooded = false
     /// Why this side ended the exchange, if it did.
     private var refusal: String?
 
@@ -52,7 +58,7 @@ final class CurlExchange {
     func finish(_ ended: CURLcode) {
         // libcurl goes on after a refusal of bytes that it had kept while the exchange was paused.
         let isRefused = (refusal ?? response.refusal) != nil
-        let code = ended == CURLE_OK && isRefused ? CURLE_WRITE_ERROR : ended
+        let code = isFlooded || ended == CURLE_OK && isRefused ? CURLE_WRITE_ERROR : ended
         guard code != CURLE_OK else {
             if lacksContent { return fail(.ambiguous(Self.early(request.host))) }
             share?.shrink(to: response.body.count)
@@ -127,10 +133,16 @@ final class CurlExchange {
             return CurlExchange.from(this).openSocket(to: address)
         }
         try easy.set(CURLOPT_PREREQDATA, this)
-        try easy.setBeforeRequest { this, address, _, _, _ in
-            let address = address.map { String(cString: $0) } ?? ""
-            let mayGo = this.map { CurlExchange.from($0).mayBegin(to: address) } ?? false
+        try easy.setBeforeRequest { this, remote, local, remotePort, localPort in
+            let to = CurlSockets.End(address: remote.map { String(cString: $0) } ?? "", port: Int(remotePort))
+            let from = CurlSockets.End(address: local.map { String(cString: $0) } ?? "", port: Int(localPort))
+            let mayGo = this.map { CurlExchange.from($0).mayBegin(from: from, to: to) } ?? false
             return mayGo ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+        }
+        try easy.set(CURLOPT_XFERINFODATA, this)
+        try easy.setProgress { this, _, _, _, _ in
+            // Any value but 0 ends the exchange.
+            this.map { CurlExchange.from($0).isWithinWire() } ?? false ? 0 : 1
         }
         try sockets.install(in: easy)
         try easy.set(CURLOPT_HEADERDATA, this)
@@ -220,11 +232,24 @@ final class CurlExchange {
         curl_easy_pause(handle, CURLPAUSE_CONT)
     }
 
+    /// Whether what has come besides the body is still bearable.
+    private func isWithinWire() -> Bool {
+        guard !isFlooded else { return false }
+        isFlooded = meter?.isExceeded(body: taken) ?? false
+        if isFlooded { refusal = Self.flood }
+        return !isFlooded
+    }
+
+    private static let flood = """
+        far more came than its headers and its body, such as extensions of chunks; check the server, and the proxy in front of it
+        """
+
     /// An error response needs less than this.
     private static let largestFailure = 1 << 20
 
     private func takeBody(_ part: UnsafeRawBufferPointer) -> Bool {
         guard refusal == nil, response.refusal == nil else { return false }
+        taken += part.count
         let isFailure = !(200..<300).contains(easy.status)
         if isFailure, response.body.count + part.count > Self.largestFailure {
             refusal = "its body is larger than the \(Self.largestFailure) bytes allowed with status \(easy.status)"
@@ -254,15 +279,16 @@ final class CurlExchange {
     /// libcurl resends a request by itself, whatever its method, when a reused connection dies before the response,
     /// although the upstream may have applied the first one. Here a method that is not safe is sent only once, and so is
     /// one that is counted.
-    private func mayBegin(to address: String) -> Bool {
-        guard isInReach(address) else {
-            refusal = Self.localPlace(address)
+    private func mayBegin(from local: CurlSockets.End, to remote: CurlSockets.End) -> Bool {
+        guard isInReach(remote.address) else {
+            refusal = Self.localPlace(remote.address)
             return false
         }
         if let reason = sockets.refusalOfServers() {
             refusal = reason
             return false
         }
+        meter = sockets.descriptor(from: local, to: remote).flatMap { WireMeter($0) }
         defer { hasBegun = true }
         isDropped = hasBegun && (request.isSentOnce || !request.isSafe)
         return !isDropped

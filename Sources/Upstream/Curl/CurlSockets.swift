@@ -49,12 +49,17 @@ final class CurlSockets {
         return nil
     }
 
-    private static func isConnected(_ socket: curl_socket_t) -> Bool {
-        var storage = sockaddr_storage()
-        var size = socklen_t(MemoryLayout<sockaddr_storage>.size)
-        return withUnsafeMutablePointer(to: &storage) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getpeername(socket, $0, &size) == 0 }
-        }
+    private static func isConnected(_ socket: curl_socket_t) -> Bool { end(of: socket, getpeername) != nil }
+
+    /// One end of a connection, as libcurl names it.
+    struct End: Equatable {
+        var address: String
+        var port: Int
+    }
+
+    /// The open socket of the connection between these ends; nil if there is none, as for a Unix socket.
+    func descriptor(from local: End, to remote: End) -> curl_socket_t? {
+        open.first { Self.end(of: $0, getsockname) == local && Self.end(of: $0, getpeername) == remote }
     }
 
     /// Stops all packets of connections from other addresses, even those that close them.
@@ -63,7 +68,8 @@ final class CurlSockets {
     /// the link is back, other connections would have to wait until it asks the next time.
     func silence(except addresses: Set<String>) {
         for socket in open {
-            guard let address = Self.localAddress(of: socket), !addresses.contains(address) else { continue }
+            guard let end = Self.end(of: socket, getsockname), !end.address.isEmpty, !addresses.contains(end.address)
+            else { continue }
             // Any process may do this since Linux 5.7. On older kernels, recovery takes a second longer.
             setsockopt(socket, SOL_SOCKET, SO_BINDTODEVICE, "lo", 2)
             var rule = linger(l_onoff: 1, l_linger: 0)
@@ -86,12 +92,17 @@ final class CurlSockets {
         return Glibc.close(socket)
     }
 
-    private static func localAddress(of socket: curl_socket_t) -> String? {
+    private typealias Question = (Int32, UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Int32
+
+    /// What `getsockname` or `getpeername` answers: nil if there is none, and without an address for a Unix socket.
+    private static func end(of socket: curl_socket_t, _ ask: Question) -> End? {
         var storage = sockaddr_storage()
         var size = socklen_t(MemoryLayout<sockaddr_storage>.size)
         return withUnsafeMutablePointer(to: &storage) { storage in
             let address = UnsafeMutableRawPointer(storage).assumingMemoryBound(to: sockaddr.self)
-            return getsockname(socket, address, &size) == 0 ? LocalAddresses.text(of: address) : nil
+            guard ask(socket, address, &size) == 0 else { return nil }
+            return End(
+                address: LocalAddresses.text(of: address) ?? "", port: LocalAddresses.port(of: address).map { Int($0) } ?? 0)
         }
     }
 }

@@ -23,7 +23,7 @@ package enum LocalAddresses {
         }
     }
 
-    private static func port(of address: UnsafeRawPointer) -> UInt16? {
+    static func port(of address: UnsafeRawPointer) -> UInt16? {
         switch Int32(address.loadUnaligned(as: sa_family_t.self)) {
         case AF_INET: UInt16(bigEndian: address.loadUnaligned(as: sockaddr_in.self).sin_port)
         case AF_INET6: UInt16(bigEndian: address.loadUnaligned(as: sockaddr_in6.self).sin6_port)

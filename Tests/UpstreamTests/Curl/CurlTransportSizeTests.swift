@@ -47,6 +47,33 @@ struct CurlTransportSizeTests {
         }
     }
 
+    /// Without end, and without one more byte of a body.
+    private static let floods: [(start: [UInt8], rest: [UInt8])] = [
+        (
+            Array("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;".utf8),
+            [UInt8](repeating: UInt8(ascii: "a"), count: 65_535)
+        ),
+        (
+            // Empty blocks of a compressed body (RFC 1951, 3.2.4).
+            Array("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n".utf8) + [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3],
+            Array([[UInt8]](repeating: [0, 0, 0, 0xFF, 0xFF], count: 13_107).joined())
+        ),
+    ]
+
+    @Test("an answer that goes on for ever beside its body is given up", arguments: floods.indices, [1 << 20, .max >> 1])
+    func flood(_ index: Int, limit: Int) async throws {
+        let flood = Self.floods[index]
+        let server = try ScriptedServer([.receive, .send(flood.start), .flood(flood.rest)])
+        let transport = try CurlTransport(userAgent: "test")
+        let request = HTTPRequest(url: server.url, deadline: .seconds(86_400), maximumBody: limit)
+        await #expect {
+            try await transport.send(request)
+        } throws: {
+            guard case TransportError.unacceptable(let message) = $0 else { return false }
+            return message.contains("far more came")
+        }
+    }
+
     @Test("the buffer never exceeds the limit, whatever arrives or is announced", arguments: [nil, 10, 1 << 40])
     func capacity(_ announced: Int?) {
         let limit = 100_000
