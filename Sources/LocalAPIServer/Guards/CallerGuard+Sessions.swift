@@ -7,27 +7,26 @@ extension CallerGuard {
 
     /// Returns the cookie of a new session; throws if the token is not right, or after too many calls.
     func beginSession(token: String, _ request: Request) throws(Problem) -> String {
-        let owner = RateLimit.Key(request)
-        if let wait = signIns.take(owner) { throw .flood(wait) }
+        if let wait = signIns.take(RateLimit.Key(request)) { throw .flood(wait) }
         guard isToken(token.utf8) else {
             throw Problem(
                 .tokenRequired, "this is not the daemon's token; it is in the file api-token of its state_dir",
                 headers: [("WWW-Authenticate", "Bearer")], refusal: .unknown)
         }
         request.noteKnown()
-        return Self.cookie(sessions.begin(for: owner), for: request)
+        return Self.cookie(sessions.begin(for: Sessions.Owner(request)), for: request)
     }
 
     /// Returns the cookie that removes the session's; throws for a write that is not from our page.
     func endSession(_ request: Request) throws(Problem) -> String {
         guard try hasSession(request) else { return Self.cookie("", for: request) }
-        for id in Self.ids(of: request) { sessions.end(id, by: RateLimit.Key(request)) }
+        for id in Self.ids(of: request) { sessions.end(id, by: Sessions.Owner(request)) }
         return Self.cookie("", for: request)
     }
 
     /// Whether a session lets the caller in; throws for a write that is not from our page.
     func hasSession(_ request: Request) throws(Problem) -> Bool {
-        let owner = RateLimit.Key(request)
+        let owner = Sessions.Owner(request)
         guard Self.ids(of: request).contains(where: { sessions.use($0, by: owner) }) else { return false }
         guard Self.isRead(request) || Self.isFromPage(request) else {
             throw Problem(
@@ -41,7 +40,7 @@ extension CallerGuard {
     /// itself does not keep the session from ending.
     func mayContinue(_ request: Request) -> Bool {
         guard !isKnownWithoutSession(request) else { return true }
-        let owner = RateLimit.Key(request)
+        let owner = Sessions.Owner(request)
         return Self.ids(of: request).contains { sessions.has($0, by: owner) }
     }
 

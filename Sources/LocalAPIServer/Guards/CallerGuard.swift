@@ -221,15 +221,7 @@ extension Problem {
 }
 
 extension RateLimit.Key {
-    package init(_ request: Request) {
-        if let user = request.caller.user {
-            self = .user(user)
-        } else if case .tcp(let remote, _) = request.peer {
-            self = .address(remote.address)
-        } else {
-            self = .unknown
-        }
-    }
+    package init(_ request: Request) { self.init(request.caller, request.peer) }
 }
 
 extension ReadCaller {

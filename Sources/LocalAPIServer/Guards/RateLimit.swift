@@ -1,12 +1,10 @@
+package import SocketServer
 internal import Synchronization
 
 /// A token bucket for each caller: a sustained rate of calls a second, and short bursts.
 package final class RateLimit: Sendable {
-    package enum Key: Hashable {
-        case user(UInt32)
-        case address(String)
-        case unknown
-    }
+    /// One machine can have every address of a network of IPv6, so these count as one caller.
+    package typealias Key = ConnectionHolder
 
     private struct Bucket {
         var calls: Double

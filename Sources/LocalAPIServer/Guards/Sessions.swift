@@ -1,13 +1,21 @@
 internal import JSONText
+internal import SocketServer
 internal import Synchronization
 
 /// The sessions of browsers whose readers gave the API's token. Kept in memory: they end with the daemon, and when it reads
 /// its configuration again.
 final class Sessions: Sendable {
+    /// Who may use a session. Of a network of IPv6 each address counts alone: others may have it too.
+    enum Owner: Hashable {
+        case user(UInt32)
+        case address(String)
+        case unknown
+    }
+
     private struct Session {
         var id: String
         /// Who began it. A cookie is sent to every port of a host, so the id alone must not open anything to others.
-        var owner: RateLimit.Key
+        var owner: Owner
         var used: ContinuousClock.Instant
     }
 
@@ -27,7 +35,7 @@ final class Sessions: Sendable {
     }
 
     /// Returns the id of the new session.
-    func begin(for owner: RateLimit.Key) -> String {
+    func begin(for owner: Owner) -> String {
         let id = (0..<4).map { _ in String(hexadecimal: random(), digits: 16) }.joined()
         let now = now()
         open.withLock { open in
@@ -41,7 +49,7 @@ final class Sessions: Sendable {
     }
 
     /// Whether the owner has such a session; starts its idle time again.
-    func use(_ id: String, by owner: RateLimit.Key) -> Bool {
+    func use(_ id: String, by owner: Owner) -> Bool {
         let now = now()
         return open.withLock { open in
             open.removeAll { now - $0.used >= Self.idleLimit }
@@ -52,26 +60,38 @@ final class Sessions: Sendable {
     }
 
     /// Whether the owner has such a session; unlike `use`, this does not start its idle time again.
-    func has(_ id: String, by owner: RateLimit.Key) -> Bool {
+    func has(_ id: String, by owner: Owner) -> Bool {
         let now = now()
         return open.withLock { open in
             Self.index(of: id, owner, in: open).map { now - open[$0].used < Self.idleLimit } ?? false
         }
     }
 
-    func end(_ id: String, by owner: RateLimit.Key) {
+    func end(_ id: String, by owner: Owner) {
         open.withLock { open in
             if let index = Self.index(of: id, owner, in: open) { open.remove(at: index) }
         }
     }
 
     /// Takes as long for every id of this length.
-    private static func index(of id: String, _ owner: RateLimit.Key, in open: [Session]) -> Int? {
+    private static func index(of id: String, _ owner: Owner, in open: [Session]) -> Int? {
         var found: Int?
         for (index, session) in open.enumerated() where SecretText.isEqual(session.id.utf8, id.utf8) {
             if session.owner == owner { found = index }
         }
         return found
+    }
+}
+
+extension Sessions.Owner {
+    init(_ request: Request) {
+        if let user = request.caller.user {
+            self = .user(user)
+        } else if case .tcp(let remote, _) = request.peer {
+            self = .address(remote.address)
+        } else {
+            self = .unknown
+        }
     }
 }
 

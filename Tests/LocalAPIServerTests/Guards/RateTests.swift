@@ -36,6 +36,20 @@ struct RateTests {
     /// In whole milliseconds.
     private static func wait(_ duration: Duration?) -> Double? { duration.map { ($0 / .milliseconds(1)).rounded() } }
 
+    @Test("all addresses of one network of IPv6, and all of loopback, share one rate, because one machine can have them all")
+    func networks() {
+        let limit = RateLimit(perSecond: 1, burst: 2) { [now = ContinuousClock.now] in now }
+        func isAllowed(_ address: String) -> Bool {
+            let end = Peer.Endpoint(address: address, port: 1)
+            let peer = Peer.tcp(remote: end, local: Peer.Endpoint(address: "::1", port: 2))
+            return limit.take(RateLimit.Key(Request(method: "GET", path: "/", peer: peer))) == nil
+        }
+        #expect(isAllowed("2001:db8::1") && isAllowed("2001:db8::2") && !isAllowed("2001:db8::ffff:3"))
+        #expect(isAllowed("2001:db8:0:1::1"))
+        #expect(isAllowed("127.0.0.1") && isAllowed("127.9.9.9") && !isAllowed("::1"))
+        #expect(isAllowed("192.0.2.1") && isAllowed("192.0.2.2") && isAllowed("192.0.2.1") && !isAllowed("192.0.2.1"))
+    }
+
     @Test("many callers cost bounded memory, and callers over the rate stay known")
     func manyCallers() {
         let clock = Instants()
