@@ -7,8 +7,9 @@ extension HTTPCaller {
 
     /// Sends a request whose answer goes on for as long as the upstream likes, into the sink.
     ///
-    /// It counts as one request of the budget, over when its answer begins: a stream must not take a place from the
-    /// others for hours. Its end says nothing about the server's clock.
+    /// It counts as one request of the budget, over when its answer begins, or after the deadline of other requests: a stream must
+    /// not take a place from them for hours, nor must one whose headers a server or a proxy holds back. Its end says nothing
+    /// about the server's clock.
     func stream(
         _ call: WireRequest, token: String?, idle: Duration, into sink: BodySink
     ) async throws(UpstreamError) -> HTTPResponse {
@@ -20,7 +21,14 @@ extension HTTPCaller {
         request.isEndless = true
         request.isSentOnce = budget != nil
         let passage = Passage(try await pass(), budget)
-        defer { passage.leave() }
+        let patience = Task { [deadline] in
+            try await Task.sleep(for: deadline)
+            passage.leave()
+        }
+        defer {
+            patience.cancel()
+            passage.leave()
+        }
         request.sink = BodySink { status, type in
             passage.leave()
             return sink.begin(status, type)

@@ -33,10 +33,11 @@ struct EventStreamTests {
 
     private func follow(
         token: (any Credentials)? = nil, schema: String = schema, budget: RequestBudget? = nil,
-        _ transport: any HTTPTransport, clock: ManualClock = ManualClock()
+        _ transport: any HTTPTransport, clock: ManualClock = ManualClock(), deadline: Duration = .seconds(60)
     ) async throws -> Result<StreamEnd, UpstreamError> {
         let schema = try EntitySchema(yaml: schema, file: "s.yaml")
-        let upstream = HTTPUpstream(plan: schema.upstream, transport: transport, token: token, budget: budget)
+        let access = UpstreamAccess(plan: schema.upstream, transport: transport, budget: budget, now: { .sample })
+        let upstream = HTTPUpstream(access, token: token, deadline: deadline)
         guard case .stream(let stream)? = schema.upstream.signals.first?.kind else { throw CancellationError() }
         do throws(UpstreamError) {
             return .success(
@@ -217,6 +218,24 @@ struct EventStreamTests {
             return Self.head
         }
         #expect(try await follow(schema: schema, budget: budget, transport) == .success(.closed))
+    }
+
+    @Test("a stream whose headers a proxy holds back gives its place to others after the deadline of a request")
+    func heldBack() async throws {
+        let schema = Self.schema.replacing(
+            "  signals:", with: "  limits: { parallel: 1 }\n  signals:")
+        let plan = try EntitySchema(yaml: schema, file: "s.yaml").upstream
+        let budget = RequestBudget(
+            limits: try #require(plan.limits), monotonic: { .zero },
+            sleep: { _ in try await Task.sleep(for: .seconds(60)) })
+        let transport = ScriptedTransport { (_) throws(TransportError) in
+            // Nothing comes until another request has had the only place.
+            guard let pass = try? await budget.enter(.urgent, waits: { _ in }) else { throw .cancelled }
+            budget.leave(pass)
+            return Self.head
+        }
+        let result = try await follow(schema: schema, budget: budget, transport, deadline: .milliseconds(1))
+        #expect(result == .success(.closed))
     }
 }
 
