@@ -55,9 +55,13 @@ package struct CSV: Sendable {
     }
 
     private static func guarded(_ text: String) -> String {
-        let inner = changingParts(of: text, after: ";\t\r\n") { beginsFormula($0) ? "'\($0)" : String($0) }
-        return isFormula(text) ? "'" + inner : inner
+        let inner = changingParts(of: text, after: ";\t\r\n") { beginsFormula(bare($0)) ? "'\($0)" : String($0) }
+        return isFormula(bare(text[...])) ? "'" + inner : inner
     }
+
+    /// The text after any ' at its start. A formula that has a ' of its own gets one more, so that `withoutGuard` leaves
+    /// its own.
+    private static func bare(_ text: Substring) -> Substring { Substring(text.unicodeScalars.drop { $0 == "'" }) }
 
     /// The same value: its first character is escaped instead. Only strings have semicolons.
     private static func guarded(json text: String) -> String {
@@ -70,7 +74,7 @@ package struct CSV: Sendable {
     /// Whether a spreadsheet would take text for a formula by its first character (OWASP, CSV Injection). Telephone
     /// numbers begin with + as well: text of only digits and separators may calculate something but cannot call a
     /// function.
-    private static func isFormula(_ text: String) -> Bool {
+    private static func isFormula(_ text: Substring) -> Bool {
         switch text.unicodeScalars.first {
         case "=", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠": true
         case "+", "-": text.unicodeScalars.contains { !"+-0123456789 ().,/".unicodeScalars.contains($0) }
@@ -80,11 +84,14 @@ package struct CSV: Sendable {
 
     /// A cell as it was before `guardsFormulas` put a ' before it and before its parts.
     package static func withoutGuard(_ cell: String) -> String {
-        let outer = cell.hasPrefix("'") && isFormula(String(cell.dropFirst())) ? String(cell.dropFirst()) : cell
+        let outer = isFormula(bare(cell[...])) ? withoutApostrophe(cell[...]) : cell
         return changingParts(of: outer, after: ";\t\r\n") { part in
-            part.utf8.first == UInt8(ascii: "'") && beginsFormula(part.dropFirst())
-                ? String(part.dropFirst()) : String(part)
+            beginsFormula(bare(part)) ? withoutApostrophe(part) : String(part)
         }
+    }
+
+    private static func withoutApostrophe(_ text: Substring) -> String {
+        String(text.unicodeScalars.first == "'" ? Substring(text.unicodeScalars.dropFirst()) : text)
     }
 
     // MARK: Parts of a cell

@@ -52,6 +52,18 @@ import Testing
     }
 
     @Test(
+        "text with an apostrophe of its own before a formula comes back with it",
+        arguments: [
+            ("'=1", "''=1"), ("''=1", "'''=1"), ("'+1 for this", "''+1 for this"), ("'\t=x", "''\t'=x"),
+            ("a;'=b", "a;''=b"), ("'@a;'=b", "''@a;''=b"), ("'", "'"), ("'tis", "'tis"), ("'-5", "'-5"),
+            ("a;'b", "a;'b"),
+        ])
+    func ownApostrophe(_ text: String, _ guarded: String) throws {
+        #expect(try row(#"{"id":\#(JSONText.string(text).text)}"#) == "\(guarded),,\r\n")
+        #expect(CSV.withoutGuard(guarded) == text)
+    }
+
+    @Test(
         "notes keep their lists, names, smileys and numbers",
         arguments: ["a\n- call (Mon)", "a;@Bob ;-) :-|", "a;+44 (0)7"])
     func harmless(_ text: String) throws {
