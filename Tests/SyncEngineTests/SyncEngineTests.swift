@@ -340,6 +340,21 @@ struct SyncEngineTests {
         }
     }
 
+    @Test("an engine that follows a paused one sends and pulls nothing until it is resumed")
+    func pauseOutlastsAnEngine() async throws {
+        let pause = SyncPause()
+        let first = try TestEngine(pause: pause)
+        await first.engine.pause()
+        let test = try TestEngine(upstream: first.upstream, store: first.store, pause: pause)
+        try await test.running {
+            await #expect(throws: SyncError.paused) { try await test.engine.sync(SyncRequest()) }
+            #expect(await test.engine.status().state == .paused)
+            #expect(test.upstream.pages.isEmpty)
+            await test.engine.resume()
+            try await test.engine.sync(SyncRequest())
+        }
+    }
+
     /// Lets the engine's delays pass, whenever it sleeps, while `condition` holds.
     private func passTime(
         _ test: TestEngine, step: Duration = .milliseconds(500), while condition: () throws -> Bool

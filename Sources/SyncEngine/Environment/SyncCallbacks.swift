@@ -28,13 +28,17 @@ package struct SyncCallbacks: Sendable {
     /// Whether changes may be sent. While this is false, changes wait, but pulls go on; call
     /// `SyncEngine.noteLocalWrite` when it turns true.
     var mayPush: @Sendable () -> Bool
+    /// Whether syncing is paused, at the start too.
+    var pause: SyncPause
 
     package init(
         measure: @escaping @Sendable (SyncMeasurement) -> Void = { _ in },
-        changed: @escaping @Sendable () -> Void = {}, mayPush: @escaping @Sendable () -> Bool = { true }
+        changed: @escaping @Sendable () -> Void = {}, mayPush: @escaping @Sendable () -> Bool = { true },
+        pause: SyncPause = SyncPause()
     ) {
         self.measure = measure
         self.changed = changed
         self.mayPush = mayPush
+        self.pause = pause
     }
 }

@@ -29,6 +29,7 @@ struct SyncEnvironment: Sendable {
     let changed: @Sendable () -> Void
     /// Whether changes may be sent by this daemon at this moment. Reading goes on without.
     let mayPush: @Sendable () -> Bool
+    let pause: SyncPause
     let log: Logger
     let sleeps: LoopSleeps
     /// Which batch routes are open.
@@ -50,7 +51,7 @@ extension SyncEnvironment {
             schema: store.schema, store: store, contents: contents, upstream: upstream, settings: settings,
             clock: time.clock, now: time.now, monotonicNow: { start + stopwatch.duration }, random: random,
             clockOffset: time.serverOffset, measure: callbacks.measure, changed: callbacks.changed,
-            mayPush: callbacks.mayPush, log: log, sleeps: LoopSleeps(clock: time.clock))
+            mayPush: callbacks.mayPush, pause: callbacks.pause, log: log, sleeps: LoopSleeps(clock: time.clock))
     }
 
     var schedule: SyncSchedule { SyncSchedule(settings: settings, random: random) }

@@ -21,12 +21,6 @@ actor HealthMonitor {
     }
     /// When the upstream was last found to be down.
     private(set) var downSince: Timestamp?
-    private(set) var isPaused = false {
-        didSet {
-            if oldValue, !isPaused { freshness.noteCallable(from: environment.monotonicNow()) }
-            environment.changed()
-        }
-    }
     /// Whether changes get through. It has no effect on reading.
     private(set) var bar = AccountBar() {
         didSet { if oldValue.reason != bar.reason { environment.changed() } }
@@ -53,6 +47,8 @@ actor HealthMonitor {
     }
 
     // MARK: May it be called?
+
+    var isPaused: Bool { environment.pause.isOn }
 
     var canCall: Bool { !isPaused && breaker.reasonNotToCall(at: environment.monotonicNow()) == nil }
 
@@ -82,9 +78,16 @@ actor HealthMonitor {
         return next.map { max($0.since(time), .zero) }
     }
 
-    func pause() { isPaused = true }
+    func pause() {
+        environment.pause.isOn = true
+        environment.changed()
+    }
 
-    func resume() { isPaused = false }
+    func resume() {
+        if isPaused { freshness.noteCallable(from: environment.monotonicNow()) }
+        environment.pause.isOn = false
+        environment.changed()
+    }
 
     func retryAuthorization() { breaker.retryAuthorization() }
 

@@ -7,6 +7,7 @@ import ResidentMemory
 import SQLiteStore
 import ServiceManager
 import SocketServer
+import SyncEngine
 
 /// What the daemon uses of its process and machine; a reload does not change it.
 struct DaemonHost: Sendable {
@@ -18,6 +19,7 @@ struct DaemonHost: Sendable {
     let startedAt: Timestamp
     let machine: MachineIdentity
     let metrics: Metrics
+    let pause = SyncPause()
     let now: @Sendable () -> Timestamp
     /// The time of the kernel's monotonic clock.
     let monotonic: @Sendable () -> Duration

@@ -114,7 +114,9 @@ extension Service {
                 measure: { [metrics = host.metrics] in
                     metrics.record($0)
                     meter.note($0)
-                }, changed: { [statusChanged] in statusChanged.announce() }, mayPush: { standby?.lease.mayPush ?? true }
+                }, changed: { [statusChanged] in statusChanged.announce() },
+                mayPush: { standby?.lease.mayPush ?? true },
+                pause: host.pause
             ), log: logger("sync"))
     }
 

@@ -57,6 +57,17 @@ struct ReloadTests {
         }
     }
 
+    @Test("a reload does not end a pause")
+    func paused() async throws {
+        try await SupervisedDaemon.run(setup: { try $0.configure() }) { daemon throws in
+            _ = try await daemon.manager.message(containing: "READY=1")
+            #expect(try await daemon.call("POST", "/v1/sync/pause").status == 200)
+            try daemon.files.configure(more: "log: { format: json }")
+            _ = try await daemon.reload()
+            #expect(try await daemon.call("GET", "/v1/status").body["state"]?.string == "paused")
+        }
+    }
+
     @Test("an invalid schema or another state_dir is refused too")
     func others() async throws {
         try await SupervisedDaemon.run(setup: { try $0.configure() }) { daemon throws in

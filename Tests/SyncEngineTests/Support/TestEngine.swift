@@ -32,6 +32,7 @@ struct TestEngine {
         schema yaml: String = TestEngine.shop, place: Double? = nil,
         clockOffset: @escaping @Sendable () -> Duration? = { nil },
         mayPush: @escaping @Sendable () -> Bool = { true },
+        pause: SyncPause = SyncPause(),
         log: Logger = .silent
     ) throws {
         self.upstream = upstream
@@ -43,7 +44,8 @@ struct TestEngine {
             store: self.store, upstream: remote ?? upstream,
             settings: SyncSettings(retry: RetryPolicy(maximumAttempts: 3), place: place),
             time: SyncTime(clock: clock, now: { clock.timestamp }, serverOffset: clockOffset), random: { 0.5 },
-            callbacks: SyncCallbacks(measure: { [measurements] in measurements.add($0) }, mayPush: mayPush), log: log)
+            callbacks: SyncCallbacks(
+                measure: { [measurements] in measurements.add($0) }, mayPush: mayPush, pause: pause), log: log)
     }
 
     /// Runs the engine while `body` does its work, and ends it.

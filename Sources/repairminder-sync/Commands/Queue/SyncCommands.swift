@@ -47,7 +47,7 @@ struct SyncCommand: AsyncParsableCommand {
 struct PauseCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pause", abstract: "Pause syncing: nothing is pulled or sent until resume.",
-        discussion: "Reads and writes go on; changes wait in the queue.")
+        discussion: "Reads and writes go on; changes wait in the queue. A restart of the daemon ends the pause.")
 
     @OptionGroup var options: ClientOptions
 
