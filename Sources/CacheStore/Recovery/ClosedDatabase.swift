@@ -23,7 +23,9 @@ package struct ClosedDatabase {
                 throw CacheError.incompatible("\(path) is not a cache of the schema \(origin.schema)")
             }
             guard try settings["upstream"] != upstream else {
-                throw CacheError.incompatible("\(path) already belongs to the upstream \(upstream)")
+                throw CacheError.incompatible(
+                    "\(path) already belongs to the upstream \(upstream); for the database of the former address, start and "
+                        + "stop the daemon with that address once, then set the new one and repeat this")
             }
             try settings.set("schema", to: origin.schema)
             try settings.set("upstream", to: upstream)

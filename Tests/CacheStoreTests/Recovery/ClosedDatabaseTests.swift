@@ -41,7 +41,10 @@ struct ClosedDatabaseTests {
         let database = ClosedDatabase(path: cache.path)
         #expect {
             try database.moveUpstream(to: old)
-        } throws: { message(of: $0).contains("already belongs to the upstream https://old.example") }
+        } throws: {
+            message(of: $0).contains(
+                "already belongs to the upstream https://old.example; for the database of the former")
+        }
         #expect {
             try database.moveUpstream(to: CacheOrigin(schema: "other", upstream: "https://new.example"))
         } throws: { message(of: $0).contains("is not a cache of the schema other") }
