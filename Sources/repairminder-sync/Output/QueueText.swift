@@ -13,6 +13,16 @@ enum QueueText {
             }, kept: sorted.union(["state", "record_id", "error"]), wrapped: ["error"])
     }
 
+    /// What a retry of one change, or of all that failed, has done.
+    static func retried(_ id: String?, _ answer: JSONText) -> String {
+        guard answer["retried"]?.integer == 0 else {
+            return id.map { "retrying \($0)\n" } ?? "retrying all failed changes\n"
+        }
+        guard let id else { return "nothing to retry: no change has failed\n" }
+        return "nothing to retry: \(id) has not failed, and no next attempt of it is planned; "
+            + "see repairminder-sync queue \(id)\n"
+    }
+
     /// One line per fact, then the request as it will be sent; empty facts are omitted.
     static func change(_ change: JSONText, _ times: TimeText? = nil) -> String {
         let error = change["error"]

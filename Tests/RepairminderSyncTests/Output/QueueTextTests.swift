@@ -42,6 +42,16 @@ struct QueueTextTests {
         #expect(QueueText.change(change).contains("created at       2026-11-21T09:39:00.000Z\n"))
     }
 
+    @Test("a retry says so when there was nothing to retry")
+    func retried() {
+        #expect(QueueText.retried("4", .object(["retried": 1])) == "retrying 4\n")
+        #expect(QueueText.retried(nil, .object(["retried": 2])) == "retrying all failed changes\n")
+        #expect(QueueText.retried(nil, .object(["retried": 0])) == "nothing to retry: no change has failed\n")
+        let none = QueueText.retried("4", .object(["retried": 0]))
+        #expect(
+            none.hasPrefix("nothing to retry: 4 has not failed") && none.hasSuffix("see repairminder-sync queue 4\n"))
+    }
+
     @Test("queue, queue show, queue ID and pending parse as expected")
     func names() throws {
         for arguments in [["queue"], ["queue", "show"], ["queue", "show", "4"], ["queue", "--json"]] {

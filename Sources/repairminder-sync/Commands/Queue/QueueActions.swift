@@ -25,9 +25,7 @@ enum QueueActions {
     /// Nil retries all failed changes.
     static func retry(_ id: String?, _ client: LocalAPIClient, _ options: ClientOptions) async throws {
         let path = id.map(LocalAPIPaths.retryPending) ?? LocalAPIPaths.retryAllPending
-        try options.show(await client.post(path).body) { _ in
-            StyledText(id.map { "retrying \($0)\n" } ?? "retrying all failed changes\n")
-        }
+        try options.show(await client.post(path).body) { StyledText(QueueText.retried(id, $0)) }
     }
 
     static func discard(
