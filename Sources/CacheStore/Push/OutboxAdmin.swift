@@ -61,10 +61,11 @@ struct OutboxAdmin {
         let change = try queue.change(id)
         let dependents = try queue.dependents(on: change)
         guard cascade || dependents.isEmpty else {
-            throw CacheError.needed(
-                by: dependents,
-                "the changes \(dependents.map(String.init).joined(separator: ", ")) depend on \(id); discard them first, or ask "
-                    + "with cascade=true")
+            let ids = dependents.map(String.init).joined(separator: ", ")
+            let needed =
+                dependents.count == 1
+                ? "change \(ids) depends on \(id); discard it" : "the changes \(ids) depend on \(id); discard them"
+            throw CacheError.needed(by: dependents, "\(needed) first, or ask with cascade=true")
         }
         // Newest first, so that no change ever refers to one that is gone. One that is being sent undoes the whole call.
         for id in dependents.reversed() {

@@ -16,6 +16,9 @@ struct DiscardTests {
             #expect(refused.status == 409)
             #expect(refused.header("Content-Type") == "application/problem+json")
             #expect(refused.json["dependents"]?.text == "[2,3,4]")
+            #expect(
+                refused.json["detail"]?.string?.hasPrefix("the changes 2, 3, 4 depend on 1; discard them first") == true
+            )
             #expect(try await api.queue().count == 4)
             #expect(try await api.call("DELETE", "/v1/pending/1?cascade=true").status == 204)
             #expect(try await api.queue().isEmpty)
@@ -88,6 +91,8 @@ struct DiscardTests {
             _ = try await api.call("POST", "/v1/orders/o/messages", #"{"text":"hello"}"#)
             let refused = try await api.call("DELETE", "/v1/orders/o")
             #expect(refused.status == 409 && refused.json["dependents"]?.text == "[2]")
+            let one = try await api.call("DELETE", "/v1/pending/1").json["detail"]?.string
+            #expect(one?.hasPrefix("change 2 depends on 1; discard it first") == true)
             #expect(try await api.call("DELETE", "/v1/pending/2").status == 204)
             #expect(try await api.call("DELETE", "/v1/orders/o").status == 204)
             #expect(try await api.queue().isEmpty)

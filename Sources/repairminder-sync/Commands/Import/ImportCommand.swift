@@ -75,12 +75,12 @@ struct ImportCommand: AsyncParsableCommand {
         StandardStream.output.write(
             "\(created) \(plan.created), \(updated) \(plan.updated), failed \(plan.failures.count)\n")
         if !plan.failures.isEmpty {
+            let (count, them) = (plan.failures.count, plan.failures.count == 1 ? "it" : "them")
             throw CommandFailure(
                 .badData,
                 dryRun
-                    ? "\(plan.failures.count.counted("row", "rows")) cannot be imported; correct them first"
-                    : "\(plan.failures.count.counted("row was", "rows were")) not imported; correct them and import again"
-            )
+                    ? "\(count.counted("row", "rows")) cannot be imported; correct \(them) first"
+                    : "\(count.counted("row was", "rows were")) not imported; correct \(them) and import again")
         }
     }
 }
