@@ -18,7 +18,7 @@ enum CommandNames {
             let near = Suggestion.nearest(to: word, among: names)
             // `queue 4` shows a change.
             if command.configuration.defaultSubcommand != nil, near == nil || word.allSatisfy(\.isNumber) { return nil }
-            let hint = near.map { "did you mean \(path)\($0)?" } ?? "repairminder-sync --help lists them"
+            let hint = near.map { "did you mean \(path)\($0)?" } ?? "repairminder-sync \(path)--help lists them"
             return "there is no command \(path)\(word); \(hint)"
         }
         return nil

@@ -9,6 +9,8 @@ import Testing
     func mistyped() {
         #expect(mistake("statsu") == "there is no command statsu; did you mean status?")
         #expect(mistake("xyzzy") == "there is no command xyzzy; repairminder-sync --help lists them")
+        let language = "there is no command generate rust; repairminder-sync generate --help lists them"
+        #expect(mistake("generate", "rust") == language)
         #expect(mistake("queue", "retri", "4") == "there is no command queue retri; did you mean queue retry?")
         #expect(mistake("queue", "retyr", "all") == "there is no command queue retyr; did you mean queue retry?")
     }
