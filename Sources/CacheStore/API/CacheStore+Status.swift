@@ -108,7 +108,7 @@ extension OpaquePointer {
 
 /// What the cache holds at one moment, as numbers for monitoring.
 package struct CacheMeasures: Sendable {
-    /// State → changes, for every state of the queue and for `blocked`: waits for a failed change or a decision.
+    /// State → changes, for every state that the queue shows, `blocked` included.
     package var queue: [String: Int]
     /// When the oldest queued change was made, failed ones included; nil when there is none.
     package var oldestChange: Timestamp?
@@ -142,7 +142,7 @@ extension CacheStore {
                 db.cachedStatement(sql: "SELECT entity, last_synced_at, held_deletions, held, total FROM sync_cursor"))
             let known = cursors.filter { schema[$0["entity"]] != nil }
             return CacheMeasures(
-                queue: try Self.queueStates(db),
+                queue: try queueStates(db),
                 oldestChange: try Int64.fetchOne(
                     db.cachedStatement(sql: "SELECT created_at FROM sync_outbox ORDER BY id LIMIT 1")
                 ).map(Timestamp.init(milliseconds:)),
@@ -163,19 +163,23 @@ extension CacheStore {
         }
     }
 
-    private static func queueStates(_ db: Database) throws -> [String: Int] {
+    private func queueStates(_ db: Database) throws -> [String: Int] {
         var states = Dictionary(uniqueKeysWithValues: OutboxState.allCases.map { ($0.rawValue, 0) })
         states["blocked"] = 0
-        let counts = try numbers(
+        let lacking = schema.lacksContentSQL().map { "\($0) AND state <> \(OutboxState.failed.sql)" } ?? "0"
+        let known = schema.entities.map { "'\($0.name)'" }.joined(separator: ", ")
+        let counts = try Self.numbers(
             """
-            WITH RECURSIVE stuck (id) AS (
-              SELECT id FROM sync_outbox WHERE state = \(OutboxState.failed.sql)
-              UNION SELECT change_id FROM sync_conflict WHERE winner IS NULL),
+            WITH RECURSIVE waiting (id) AS (
+              SELECT change_id FROM sync_conflict WHERE winner IS NULL
+              UNION SELECT id FROM sync_outbox WHERE \(lacking)),
+            stuck (id) AS (
+              SELECT id FROM sync_outbox WHERE state = \(OutboxState.failed.sql) UNION SELECT id FROM waiting),
             blocked (id) AS (
               SELECT change_id FROM sync_dependency WHERE needs_id IN stuck
-              UNION SELECT change_id FROM sync_conflict WHERE winner IS NULL
+              UNION SELECT id FROM waiting
               UNION SELECT change_id FROM blocked JOIN sync_dependency ON needs_id = blocked.id)
-            SELECT iif(id IN blocked, 'blocked', state), count(*) FROM sync_outbox GROUP BY 1
+            SELECT iif(id IN blocked OR entity NOT IN (\(known)), 'blocked', state), count(*) FROM sync_outbox GROUP BY 1
             """, db)
         states.merge(counts) { $1 }
         return states

@@ -161,6 +161,8 @@ struct PendingTests {
         #expect(try ids(PendingQuery(filters: [filter("state", "blocked")]), cache) == [2])
         #expect(try ids(PendingQuery(record: "m"), cache) == [2])
         #expect(try ids(PendingQuery(filters: [filter("state", "queued")]), cache) == [1])
+        let counts = try cache.store.measures().queue
+        #expect(counts["blocked"] == 1 && counts["queued"] == 1)
     }
 
     // MARK: Orders and pages
