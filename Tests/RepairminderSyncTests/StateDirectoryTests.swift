@@ -235,6 +235,20 @@ import Testing
         #expect(state.left(by: "1", besides: path) == (changes == 0 ? [] : ["\(folder)/shop-new.db"]))
     }
 
+    @Test("changes that wait for another upstream are named with its address, those of other schemas are not")
+    func leftElsewhere() throws {
+        let former = CacheOrigin(schema: "shop", upstream: "https://b.example")
+        for (name, origin, changes) in [
+            ("shop-new.db", here, 3), ("shop-3.db", former, 2), ("shop-4.db", former, 0),
+            ("shop-two-5.db", CacheOrigin(schema: "shop-two", upstream: "https://b.example"), 1),
+        ] {
+            try "\(origin.schema) \(origin.upstream ?? "") 1 \(changes)"
+                .write(toFile: "\(folder)/\(name)", atomically: true, encoding: .utf8)
+        }
+        let left = try state(here).leftElsewhere(besides: "\(folder)/shop-new.db")
+        #expect(left.map(\.path) == ["\(folder)/shop-3.db"] && left.map(\.upstream) == ["https://b.example"])
+    }
+
     @Test("changes of another account or upstream are not taken")
     func othersChanges() throws {
         try write("shop-new.db", of: "2", changes: 2)

@@ -231,13 +231,18 @@ extension Service {
             schemaHash: setup.schemaHash, bundle: configuration.bundle?.serial, rejection: rejection)
     }
 
-    /// A warning for each other database with queued changes of the account in use.
+    /// A warning for each other database with queued changes, of the account in use or for another upstream.
     private func leftBehind(_ store: CacheStore, _ state: StateDirectory) throws -> [String] {
-        guard let account = try store.account() else { return [] }
-        return state.left(by: account, besides: store.path).map { path in
-            "\(path) has queued changes of this account that are not sent; restart the daemon when nothing is queued, and "
-                + "it takes that database"
+        let elsewhere = state.leftElsewhere(besides: store.path).map { path, upstream in
+            "\(path) has queued changes for \(upstream) that are not sent; set upstream.base_url to it until they are, or move "
+                + "the cache (database move-upstream) if this is the same upstream"
         }
+        guard let account = try store.account() else { return elsewhere }
+        return elsewhere
+            + state.left(by: account, besides: store.path).map { path in
+                "\(path) has queued changes of this account that are not sent; restart the daemon when nothing is queued, "
+                    + "and it takes that database"
+            }
     }
 
     func server(

@@ -32,6 +32,17 @@ extension StateDirectory {
         databases(of: account, besides: path).filter(hasQueue)
     }
 
+    /// Other databases of this schema where changes wait for another upstream, with its address.
+    func leftElsewhere(besides path: String) -> [(path: String, upstream: String)] {
+        guard let own = origin.upstream else { return [] }
+        return named.sorted().filter { $0 != path }.compactMap { other in
+            guard let found = originOf(other), found.schema == origin.schema, let upstream = found.upstream,
+                upstream != own, hasQueue(other)
+            else { return nil }
+            return (other, upstream)
+        }
+    }
+
     /// Those that the daemon may have made for an account, by their names, and that belong to it, by what is stored in
     /// them. A copy with a name of its own is none: what is queued there may have been sent.
     private func databases(of account: String, besides path: String) -> [String] {

@@ -51,16 +51,17 @@ extension StateDirectory {
     }
 
     private var latest: String? {
+        let used = named.filter { originOf($0).map(origin.includes) == true }.map { path in
+            let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+            return (path, attributes?[.modificationDate] as? Date ?? .distantPast)
+        }
+        return used.max { ($0.1, $0.0) < ($1.1, $1.0) }?.0
+    }
+
+    /// The databases that may be of this schema, by their names.
+    var named: [String] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-        let ours = names.filter { name in
-            name.hasPrefix("\(origin.schema)-") && name.hasSuffix(".db")
-                && originOf("\(folder)/\(name)").map(origin.includes) == true
-        }
-        let used = ours.map { name in
-            let attributes = try? FileManager.default.attributesOfItem(atPath: "\(folder)/\(name)")
-            return (name, attributes?[.modificationDate] as? Date ?? .distantPast)
-        }
-        return used.max { ($0.1, $0.0) < ($1.1, $1.0) }.map { "\(folder)/\($0.0)" }
+        return names.filter { $0.hasPrefix("\(origin.schema)-") && $0.hasSuffix(".db") }.map { "\(folder)/\($0)" }
     }
 
     /// A file without an origin was written by an older version and counts as ours.
