@@ -86,6 +86,11 @@ package struct OutboxChange: Sendable, Equatable {
         }
     }
 
+    /// Whether it sends a field that the upstream never shows, so that no record tells whether that has arrived.
+    package func hasHidden(of entity: Entity) -> Bool {
+        body.members.contains { entity[field: $0.key]?.isWriteOnly == true }
+    }
+
     /// Whether a record has what the server may have made of the value of a field that was sent.
     private func isForm(of field: String, in record: JSONText, _ entity: Entity) -> Bool {
         guard let sent = body[field], let value = entity.value(of: field, in: record) else { return false }

@@ -8,7 +8,8 @@ extension Pusher {
     /// The change fails, unless the upstream has already applied it.
     ///
     /// After a lost answer, the refusal may be about what that attempt did: the name is taken by the record that it made,
-    /// or the order is closed by this edit. Also a first attempt may be refused because someone else has deleted the record.
+    /// or the order is closed by this edit. Also a first attempt may be refused because someone else has deleted the record,
+    /// or has taken the same step.
     func outcome(ofRefused change: OutboxChange, _ failure: PushFailure) async throws -> PushOutcome {
         guard !change.isContentOnly, let entity = schema[change.entity] else { return .failed(failure) }
         do {
@@ -33,8 +34,7 @@ extension Pusher {
         }
     }
 
-    /// That an attempt whose answer was lost has arrived, or that the record was deleted. Nil if the record shows neither,
-    /// or cannot be read.
+    /// That the record has what was sent, or was deleted. Nil if it shows neither, or cannot be read.
     private func shown(
         of change: OutboxChange, _ entity: Entity, _ failure: PushFailure
     ) async throws -> PushOutcome? {
@@ -44,7 +44,7 @@ extension Pusher {
         guard let found = try await reader.record(of: entity, known: change.address) else {
             return try await isGone(change, entity) ? .gone(failure) : nil
         }
-        if change.isTried, change.isSaid(by: found.record, of: entity) {
+        if change.isTried || !change.hasHidden(of: entity), change.isSaid(by: found.record, of: entity) {
             return acknowledged(asRead: found)
         }
         return entity.isDeleted(found.record) ? .gone(failure) : nil

@@ -1,0 +1,49 @@
+import EntitySchema
+import JSONText
+import TestSupport
+import Testing
+import Upstream
+
+@testable import CacheStore
+@testable import SyncEngine
+
+@Suite("The first attempt of an edit that is refused because the record has it already")
+struct RefusedSameEditTests {
+    private static let notes = "      notes: { type: string }"
+    private static let yaml = TestEngine.shop.replacing(
+        notes, with: "\(notes)\n      reason: { type: string, write_only: true }")
+
+    /// Order "a" was edited here. The upstream has these notes by now, and refuses the edit.
+    private func test(_ notes: String, edit: String) async throws -> TestEngine {
+        let test = try TestEngine(schema: Self.yaml)
+        let known = #"[{"id":"a","notes":"n"}]"#
+        _ = try await test.store.apply(PulledPage(entity: "orders", records: known), at: test.clock.timestamp)
+        try test.upstream.set("/orders", #"[{"id":"a","notes":"\#(notes)"}]"#)
+        try await test.store.setSetting("single:orders", to: "served")
+        try await test.change("a", edit)
+        test.upstream.refuse { _ in .refused(status: 400, "no step from closed to closed") }
+        try await test.send()
+        return test
+    }
+
+    @Test("is done, with the record as the upstream has it")
+    func done() async throws {
+        let test = try await test("closed", edit: #"{"notes":"closed"}"#)
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+        #expect(try test.record("a")?["notes"] == "closed")
+        #expect(test.upstream.pushes.count == 1)
+    }
+
+    @Test("fails if the record has another value")
+    func other() async throws {
+        let test = try await test("open", edit: #"{"notes":"closed"}"#)
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 1))
+        #expect(try test.error() == "refused")
+    }
+
+    @Test("fails if it sent what the upstream never shows, which may not have arrived")
+    func hidden() async throws {
+        let test = try await test("closed", edit: #"{"notes":"closed","reason":"paid"}"#)
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 1))
+    }
+}
