@@ -218,7 +218,7 @@ struct CreationSearch {
         guard isPartial, entity.recordPath(of: record) != nil else { return RemoteRecord(record) }
         guard let whole = try await whole(record) else { return RemoteRecord(record) }
         let isOther =
-            fields.allSatisfy { entity.value(of: $0, in: whole.record) != nil }
+            fields.allSatisfy { change.body[$0] == nil || entity.value(of: $0, in: whole.record) != nil }
             && !change.isSaid(by: whole.record, of: entity, fields)
             && !change.mayBe(whole.record, of: entity, fields)
         return isOther ? nil : whole

@@ -268,6 +268,17 @@ struct CreateReconcilerTests {
         }
     }
 
+    @Test("a record with other values is another one, also if it does not show what was not sent")
+    func other() async throws {
+        let (finding, _) = try await finding(
+            [#"[{"id":"b"}]"#, "[]"], since: .seconds(61), singles: #"[{"id":"b","notes":"old"}]"#,
+            lookUp: "{ match: [notes, updated_at] }")
+        guard case .absent = finding else {
+            Issue.record("said to be \(finding)")
+            return
+        }
+    }
+
     @Test("an upstream without single records is asked for its list, also by key")
     func byKeyInList() async throws {
         for (key, isFound) in [("new-key", true), ("other", false)] {
