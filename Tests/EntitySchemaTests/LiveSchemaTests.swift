@@ -88,6 +88,9 @@ struct LiveSchemaTests {
         let sent = devices.request(for: .update, record: device, body: step)
         #expect(sent?.path == "/api/orders/o/devices/d/status")
         #expect(sent?.body == .object(["status": "company_rejected", "notes": "no parts"]))
+        let placedStep = step.setting("status_context", to: "device_page")
+        let placed = devices.request(for: .update, record: device, body: placedStep)
+        #expect(placed?.body?["context"] == "device_page")
         let accessories = JSONText.array([.object(["accessory_type": "charger"])])
         let new = JSONText.object(["custom_brand": "Acme", "new_accessories": accessories])
         let made = devices.request(for: .create, record: new.setting("order_id", to: "o"), body: new)
@@ -153,20 +156,31 @@ struct LiveSchemaTests {
                 == ["client_first_name", "client_last_name", "client_phone", "intake_method"])
     }
 
+    /// The fields by which a lost creation is looked for.
+    private func compared(_ name: String, _ record: JSONText) throws -> [String]? {
+        let route = try #require(schema[name]).route(for: .create, record: record)
+        guard case .match(let fields, _, _) = route?.lookUp else { return nil }
+        return fields
+    }
+
     @Test("a lost line item or payout is looked for without the amount, which the service changes")
     func lostMoney() throws {
-        func compared(_ name: String, _ record: JSONText) throws -> [String]? {
-            let route = try #require(schema[name]).route(for: .create, record: record)
-            guard case .match(let fields, _, _) = route?.lookUp else { return nil }
-            return fields
-        }
-        #expect(try compared("order_items", .object(["description": "Screen"])) == ["description", "quantity"])
+        #expect(
+            try compared("order_items", .object(["description": "Screen"])) == ["description", "quantity", "device_id"])
         #expect(
             try compared("order_payments", .object(["is_payout": true]))
-                == ["payment_method", "payment_date", "device_id"])
+                == ["payment_method", "payment_date", "device_id", "notes"])
         #expect(
             try compared("order_payments", .object(["is_payout": false]))
-                == ["amount", "payment_method", "payment_date"])
+                == ["amount", "payment_method", "payment_date", "notes"])
+    }
+
+    @Test("what tells a record from a colleague's of the same day counts when a lost one is looked for")
+    func lostAmongAlike() throws {
+        let note = JSONText.object(["type": "note", "ticket_id": "t", "body_text": "Ready"])
+        #expect(try compared("ticket_messages", note)?.contains("device_id") == true)
+        let device = try #require(try compared("devices", .object(["order_id": "o", "brand_id": "b"])))
+        #expect(["brand_id", "model_id", "device_type_id"].allSatisfy(device.contains))
     }
 
     @Test("a ticket is changed by one call and reassigned by another")
@@ -179,12 +193,20 @@ struct LiveSchemaTests {
         #expect(reassigned?.path == "/api/tickets/t/reassign")
     }
 
-    @Test("a running macro is paused and cancelled without a body, and resumed as the caller says")
+    @Test("a running macro is paused and cancelled with a reason or without, and resumed as the caller says")
     func macros() throws {
         let executions = try #require(schema["macro_executions"])
         let steps: [(change: JSONText, call: String, body: JSONText)] = [
             (.object(["status": "paused"]), "PATCH /api/macro-executions/e/pause", .object([:])),
+            (
+                .object(["status": "paused", "reason": "R"]), "PATCH /api/macro-executions/e/pause",
+                .object(["reason": "R"])
+            ),
             (.object(["status": "cancelled"]), "DELETE /api/macro-executions/e", .object([:])),
+            (
+                .object(["status": "cancelled", "reason": "R"]), "DELETE /api/macro-executions/e",
+                .object(["reason": "R"])
+            ),
             (
                 .object(["status": "active", "scheduling_option": "keep_original"]),
                 "PATCH /api/macro-executions/e/resume", .object(["scheduling_option": "keep_original"])
@@ -231,7 +253,7 @@ struct LiveSchemaTests {
         let sent = [
             ("order_items", ["price_inc_vat", "is_warranty_item", "warranty_notes", "product_type_id"]),
             ("ticket_messages", ["ticket_status", "send_sms", "from_custom_email_id"]),
-            ("macro_executions", ["variable_overrides", "send_sms", "scheduling_option"]),
+            ("macro_executions", ["variable_overrides", "send_sms", "scheduling_option", "reason"]),
         ]
         for (entity, fields) in sent {
             #expect(schema[entity]?.fields.filter(\.isWriteOnly).map(\.name) == fields, "\(entity)")
