@@ -50,6 +50,8 @@ struct DetailPuller {
         /// Those that are not there.
         var gone: [Fetched] = []
         var failures: [UpstreamError] = []
+        /// Why no more are asked for, such as a limit. What was fetched before is kept, or a pull might never get further.
+        var ending: UpstreamError?
         /// Of the last parent that was asked for.
         var lastPK: Int64
         var position: Int64
@@ -65,10 +67,12 @@ struct DetailPuller {
         while let batch = fetched.take() {
             // Large ones are not kept while others are fetched.
             let (last, isLarge) = (batch.lastPK, batch.bytes > mostBytesAside)
-            async let next = isLarge ? nil : fetch(after: last, all: all)
+            let isLast = batch.ending != nil
+            async let next = isLarge || isLast ? nil : fetch(after: last, all: all)
             failure = failure ?? batch.failures.first
             for (name, outcome) in try await write(batch) { missing[name, default: ChildOutcome()] += outcome }
             fetched = try await next
+            if let ending = batch.ending { throw ending }
             if isLarge { fetched = try await fetch(after: last, all: all) }
         }
         for detail in details {
@@ -96,6 +100,7 @@ struct DetailPuller {
         if batch == nil, stored[0] > 0 { batch = try await fetch(after: 0, all: true, limit: limit) }
         if let batch {
             let missing = try await write(batch)
+            if let ending = batch.ending { throw ending }
             for detail in details {
                 _ = try await puller.resolve(missing[detail.entity]?.missing ?? [:], of: entity, detail, isFull: false)
             }
@@ -137,7 +142,8 @@ struct DetailPuller {
             var waiting = parents[...]
             var putBack: Int64?
             func addNext() {
-                guard batch.bytes < mostBytes, putBack == nil, let parent = waiting.popFirst() else { return }
+                guard batch.bytes < mostBytes, putBack == nil, batch.ending == nil, let parent = waiting.popFirst()
+                else { return }
                 batch.lastPK = parent.pk
                 let isFirst = parent.pk == parents[0].pk
                 group.addTask { await fetchedUnlessRefused(parent, asksAgain: all, isFirst) }
@@ -151,7 +157,10 @@ struct DetailPuller {
                 case .success(let fetched):
                     batch.fetched.append(fetched)
                     batch.bytes += fetched.bytes
-                case .failure(let error) where error.concernsWholeUpstream: throw error
+                case .failure(let error) where error.concernsWholeUpstream:
+                    batch.ending = batch.ending ?? error
+                    group.cancelAll()
+                case .failure where batch.ending != nil: break
                 case .failure(let error): batch.failures.append(error)
                 }
                 addNext()
@@ -159,7 +168,8 @@ struct DetailPuller {
             // The next batch begins with it.
             if let putBack { batch.lastPK = putBack - 1 }
         }
-        if try await isWell(batch) { batch.fetched += batch.gone }
+        if case .cancelled? = batch.ending { throw UpstreamError.cancelled }
+        if batch.ending == nil, try await isWell(batch) { batch.fetched += batch.gone }
         return batch
     }
 

@@ -52,6 +52,22 @@ struct SingleReadTests {
         #expect(try order(test)?["notes"] == "N", "the list does not erase what it does not show")
     }
 
+    @Test("what was read before the upstream asks to wait is kept, so that the next pull goes on behind it")
+    func limited() async throws {
+        let test = try TestPull(Self.detail("any"))
+        let orders = JSONText.array((1...9).map { .object(["id": .string("o\($0)")]) })
+        try test.upstream.serve([orders.text])
+        let count = Counter()
+        test.upstream.serveSingles { _, key in
+            guard !count.next().isMultiple(of: 4) else { return .failure(.throttled(.seconds(2), "too many requests")) }
+            return .success(#"{"id":"\#(key)","notes":"N","thread":{"messages":[]}}"#)
+        }
+        try await test.pull()
+        await #expect(throws: UpstreamError.self) { try await test.pullDetails() }
+        for _ in 1...9 { try? await test.pullDetails() }
+        #expect(try test.store.parents(of: "orders", after: 0, all: false, limit: 9).isEmpty)
+    }
+
     @Test("a record is read again when the list shows a change, and keeps no children that are gone twice")
     func again() async throws {
         for trigger in ["any", "updated_at"] {
