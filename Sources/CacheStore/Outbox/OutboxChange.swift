@@ -82,7 +82,9 @@ package struct OutboxChange: Sendable, Equatable {
     package func isSaid(by record: JSONText, of entity: Entity, _ fields: [String]) -> Bool {
         let shown = operation == .update ? fields.filter { entity[field: $0]?.isWriteOnly != true } : fields
         return (shown.isEmpty ? fields : shown).allSatisfy { field in
-            body[field].map { meaning.isSame($0, entity.value(of: field, in: record) ?? .null, of: field) } ?? true
+            guard let sent = body[field] else { return true }
+            let value = entity.value(of: field, in: record) ?? .null
+            return meaning.isSame(sent, value, of: field) || isFilled(sent, in: value)
         }
     }
 
@@ -91,10 +93,16 @@ package struct OutboxChange: Sendable, Equatable {
         body.members.contains { entity[field: $0.key]?.isWriteOnly == true }
     }
 
+    /// Whether the server filled in members of what a new record was sent with. An edit may have removed these, so its
+    /// values count only as they are.
+    private func isFilled(_ sent: JSONText, in value: JSONText) -> Bool {
+        operation == .create && sent.isFilled(in: value)
+    }
+
     /// Whether a record has what the server may have made of the value of a field that was sent.
     private func isForm(of field: String, in record: JSONText, _ entity: Entity) -> Bool {
         guard let sent = body[field], let value = entity.value(of: field, in: record) else { return false }
-        return meaning.newForms(from: sent, to: value, of: field) != nil
+        return meaning.newForms(from: sent, to: value, of: field) != nil || isFilled(sent, in: value)
     }
 
     /// The fields that were sent, without the key.
