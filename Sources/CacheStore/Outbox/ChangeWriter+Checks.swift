@@ -77,7 +77,7 @@ extension ChangeWriter {
                 entity.farNames.isEmpty
                 ? record : try FarValues(schema: context.schema, db: db).added(to: record, of: entity)
             problems += try entity.missingPathFields(for: operation, record: known)
-                .filter { try !isAwaited($0, of: record) && !mayBeRead(before: operation, record) }
+                .filter { try !isAwaited($0, of: record) && !mayBeKnown(before: operation, record) }
                 .map { FieldProblem(field: $0, message: "the record needs this field to be sent", code: .missingField) }
         }
         if problems.isEmpty, !entity.hasRoute(for: operation, record: record) {
@@ -86,9 +86,13 @@ extension ChangeWriter {
         return problems
     }
 
-    /// Whether values that the record's list lacks are read from its own address before the change is sent.
-    private func mayBeRead(before operation: Operation, _ record: JSONText) -> Bool {
-        operation == .update && entity.recordPath(of: record) != nil
+    /// Whether the record has more values once the change is sent: those that its list lacks are read from its own address,
+    /// and those that the upstream gives a new record come with the answer to its creation.
+    private func mayBeKnown(before operation: Operation, _ record: JSONText) throws -> Bool {
+        guard operation == .update else { return false }
+        if entity.recordPath(of: record) != nil { return true }
+        guard let key = record[entity.key]?.plain else { return false }
+        return try row.remote(of: key) == nil
     }
 
     /// Whether a value of another record is still to come: that one was created here, and the change waits for it.
