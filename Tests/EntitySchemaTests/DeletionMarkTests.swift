@@ -22,4 +22,40 @@ struct DeletionMarkTests {
     func set(_ value: String) throws {
         #expect(PullPlan.DeletionMark(name: "deleted").isSet(by: try JSONText(parsing: value)))
     }
+
+    private func entity(_ mark: String, fields: String = "") throws -> Entity {
+        let yaml = """
+            schema: shop
+            upstream: { base_url: http://localhost }
+            entities:
+              orders:
+                fields: { id: { type: string }\(fields) }
+                pull: { path: /orders, deleted: \(mark) }
+            """
+        return try #require(try EntitySchema(yaml: yaml, file: "shop.yaml")["orders"])
+    }
+
+    @Test(
+        "a mark is a member, also with quotes or dots in its name, a place inside one, or a field with from",
+        arguments: [
+            ("deleted_at", #"{"id":"a","deleted_at":"2026-11-25"}"#),
+            (#""@removed""#, #"{"id":"a","@removed":{"reason":"deleted"}}"#),
+            (#"'"@removed"'"#, #"{"id":"a","@removed":{"reason":"deleted"}}"#),
+            (#"'"odata.removed"'"#, #"{"id":"a","odata.removed":true}"#),
+            ("attributes.deleted_at", #"{"id":"a","attributes":{"deleted_at":"2026-11-25"}}"#),
+            ("gone_at", #"{"id":"a","attributes":{"gone":"2026-11-25"}}"#),
+        ])
+    func placed(_ mark: String, _ record: String) throws {
+        let orders = try entity(mark, fields: ", gone_at: { type: time, from: attributes.gone }")
+        #expect(orders.isDeleted(try JSONText(parsing: record)))
+        #expect(!orders.isDeleted(try JSONText(parsing: #"{"id":"a","attributes":{"deleted_at":null,"gone":null}}"#)))
+        #expect(!orders.isDeleted(try JSONText(parsing: #"{"id":"a"}"#)))
+    }
+
+    @Test(
+        "a mark through a list, or with a quote that is not closed, is refused",
+        arguments: ["tags.*.gone", #"'"gone'"#])
+    func refused(_ mark: String) {
+        #expect(throws: SchemaError.self) { try entity(mark) }
+    }
 }

@@ -30,7 +30,7 @@ struct IncomingPage {
         var hidden = tested
         let changedAt = entity.pull?.changedAt.flatMap { entity[field: $0]?.source }
         let deleted = entity.pull?.deleted
-        let markSource = deleted?.values == nil ? nil : deleted.flatMap { entity[field: $0.name]?.source }
+        let markPlace = entity.deletionPlace
         page.bytes.withUnsafeBufferPointer { bytes in
             var walk = JSONElementWalk(
                 bytes, members: [entity.key, deleted?.name, entity.pull?.changedAt] + tested)
@@ -39,7 +39,7 @@ struct IncomingPage {
                     walk.values[index].isEmpty ? .none : .some(page.part(walk.values[index]))
                 }
                 let key = member(0).flatMap(Entity.key)
-                let mark = member(1) ?? markSource.flatMap { page.part(walk.element).at(path: $0) }
+                let mark = member(1) ?? markPlace.flatMap { page.part(walk.element).at(path: $0) }
                 func value(_ field: String) -> JSONText? {
                     let own = tested.firstIndex(of: field).flatMap { member($0 + 3) }
                     if let own, own.kind != .null { return own }

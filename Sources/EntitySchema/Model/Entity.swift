@@ -184,7 +184,12 @@ extension Entity {
     /// Whether the upstream has marked the record as deleted (`pull.deleted`).
     package func isDeleted(_ record: JSONText) -> Bool {
         guard let mark = pull?.deleted else { return false }
-        return mark.isSet(by: mark.values == nil ? record[mark.name] : value(of: mark.name, in: record))
+        return mark.isSet(by: record[mark.name] ?? deletionPlace.flatMap { record.at(path: $0) })
+    }
+
+    /// Where a record has the mark of its deletion, if no member has the mark's name.
+    package var deletionPlace: String? {
+        pull?.deleted.flatMap { mark in mark.place ?? self[field: mark.name]?.source }
     }
 
     /// A key for a record that is created here, made of a random text.

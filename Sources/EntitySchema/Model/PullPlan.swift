@@ -72,6 +72,8 @@ package struct PullPlan: Sendable, Equatable {
         package var name: String
         /// Its values that do; nil for any that does not mean no.
         package var values: [String]?
+        /// Where the record has it, if that is inside another member.
+        package var place: String?
 
         /// What servers without booleans or nulls write for them; the last two are times that were never set.
         private static let no: Set<String> = [

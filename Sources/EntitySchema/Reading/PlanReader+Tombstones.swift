@@ -1,9 +1,11 @@
+internal import JSONText
+
 /// Reads `pull.deleted`: a mark in the records, or a list of its own.
 extension PlanReader {
-    /// `deleted_at`, `{ status: cancelled }` or `{ status: [cancelled, void] }`.
+    /// `deleted_at`, `attributes.deleted_at`, `{ status: cancelled }` or `{ status: [cancelled, void] }`.
     func deletionMark() throws(SchemaError) -> PullPlan.DeletionMark? {
         guard let node = entity.child("pull")?.child("deleted"), !isList(node) else { return nil }
-        guard node.isMapping else { return PullPlan.DeletionMark(name: try node.string()) }
+        guard node.isMapping else { return try markPlace(node) }
         let members = try node.members()
         guard members.count == 1, let (name, values) = members.first else {
             throw node.error(
@@ -11,6 +13,20 @@ extension PlanReader {
         }
         return PullPlan.DeletionMark(
             name: name, values: try values.texts())
+    }
+
+    /// A member, with quotes or without, or a place inside one.
+    private func markPlace(_ node: SchemaNode) throws(SchemaError) -> PullPlan.DeletionMark {
+        let path = try node.string()
+        _ = try node.place()
+        guard !JSONPath.isThroughList(path) else {
+            throw node.error("\(path) goes through a list; name one value that says whether the record was deleted")
+        }
+        let steps = JSONPath.steps(path)
+        guard let name = steps.first, steps.count == 1 else {
+            return PullPlan.DeletionMark(name: path, place: path)
+        }
+        return PullPlan.DeletionMark(name: String(name))
     }
 
     /// Whether it is a list of deletions, or was meant to be one.

@@ -33,6 +33,8 @@ struct DeletionMarkTests {
             ("{ active: false }", #""active":false"#, #""active":true"#),
             ("{ state: gone }", #""meta":{"state":"gone"}"#, #""meta":{"state":"here"}"#),
             ("{ state: gone }", #""state":"gone""#, #""state":"here""#),
+            ("meta.deleted_at", #""meta":{"deleted_at":"2026-11-20"}"#, #""meta":{"deleted_at":null}"#),
+            ("state", #""meta":{"state":"gone"}"#, #""meta":{}"#),
         ])
     func marks(_ deleted: String, _ mark: String, _ other: String) async throws {
         let cache = try TestCache(schema: Self.schema(deleted))
