@@ -20,8 +20,9 @@ package enum FormBody {
             let length = name.utf8.count
             name += Entity.percentEncoded(step)
             switch value.kind {
+            // An empty object or list would not be there at all.
+            case .object where value.members.isEmpty: write("")
             case .object: for (name, value) in value.members { add(value, at: "[\(name)]") }
-            // An empty list would not be there at all.
             case .array where value.elementCount == 0: add(.null, at: "[]")
             case .array: for element in value.elements { add(element, at: "[]") }
             case .null: write("")

@@ -49,6 +49,8 @@ struct BodyEncodingTests {
             (#"{"text":"a b&c=d","size":3}"#, "text=a%20b%26c%3Dd&size=3"),
             (#"{"text":null,"tags":["x","y"]}"#, "text=&tags%5B%5D=x&tags%5B%5D=y"),
             (#"{"tags":[]}"#, "tags%5B%5D="),
+            (#"{"place":{}}"#, "place="),
+            (#"{"place":{"city":"Leeds","at":{}}}"#, "place%5Bcity%5D=Leeds&place%5Bat%5D="),
             (#"{"place":{"city":"Leeds","at":{"x":1.50}}}"#, "place%5Bcity%5D=Leeds&place%5Bat%5D%5Bx%5D=1.50"),
         ])
     func forms(_ fields: String, _ expected: String) throws {
