@@ -42,7 +42,7 @@ struct ListReader {
         return (nil, try node.required("header").headerName())
     }
 
-    /// A place that says true while there are more pages, or `{ at: …, is: false }`.
+    /// A place that says true, or how many records are left, while there are more pages; or `{ at: …, is: false }`.
     private func more(_ node: SchemaNode?) throws(SchemaError) -> (place: Place?, value: Bool) {
         guard let node else { return (nil, true) }
         guard node.isMapping else { return (try node.place(), true) }

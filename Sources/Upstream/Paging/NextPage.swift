@@ -19,7 +19,7 @@ struct NextPage {
     func position(
         in response: HTTPResponse, _ body: JSONText, count: Int, total: Int?, last: JSONText? = nil
     ) throws(UpstreamError) -> String? {
-        let more = request.list.more?.value(in: body)?.truth.map { $0 == request.list.moreIs }
+        let more = request.list.more?.value(in: body).flatMap(Self.isSaying).map { $0 == request.list.moreIs }
         switch request.list.style {
         case .page(_, let pages):
             return nextPage(count: count, total: total, pages: pages?.value(in: body)?.wholeNumber, more: more)
@@ -45,6 +45,9 @@ struct NextPage {
         case .single: return nil
         }
     }
+
+    /// What a mark says that is a boolean, or the number of records that are left.
+    private static func isSaying(_ mark: JSONText) -> Bool? { mark.truth ?? mark.wholeNumber.map { $0 > 0 } }
 
     /// An upstream may return fewer records per page than requested, so the records before are counted, not computed.
     private func nextPage(count: Int, total: Int?, pages: Int?, more: Bool?) -> String? {

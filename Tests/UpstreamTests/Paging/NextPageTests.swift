@@ -98,6 +98,20 @@ struct NextPageTests {
         #expect(try next(pageRequest(style, "\(Int.max)"), count: 10) == nil)
     }
 
+    @Test(
+        "a mark that says that there are more pages is a boolean, or the number of records that are left",
+        arguments: [
+            ("true", true), ("false", false), ("57", true), ("1", true), ("0", false), (#""57""#, true),
+        ])
+    func more(_ mark: String, _ goesOn: Bool) throws {
+        for style in [cursor, page, .offset(parameter: "skip")] {
+            var request = pageRequest(style)
+            request.list.more = Place(paths: ["pending"])
+            let next = try next(request, #"{"next":"c","pending":\#(mark)}"#, count: 3)
+            #expect((next != nil) == goesOn, "\(style)")
+        }
+    }
+
     @Test("a cursor is text or a number, and only its absence or false ends the list")
     func cursors() throws {
         #expect(try next(pageRequest(cursor), #"{"next":"ab"}"#) == "ab")
