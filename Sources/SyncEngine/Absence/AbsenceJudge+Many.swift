@@ -117,12 +117,14 @@ extension AbsenceJudge {
                 }
                 refusals = 0
             } catch let error as UpstreamError
-                where (error.mayConcernRecord || error.isFailure) && refusals + 1 < Self.mostRefusals
+                where (error.mayConcernRecord || error.isServerFailure) && refusals + 1 < Self.mostRefusals
             {
                 refusals += 1
                 // If the upstream fails at another record as well, it is not about this one.
-                if error.isFailure, try await !servesAnother(of: entity, than: suspects.map(\.key)) { throw error }
-                findings.mayPass = findings.mayPass || error.isFailure
+                if error.isServerFailure, try await !servesAnother(of: entity, than: suspects.map(\.key)) {
+                    throw error
+                }
+                findings.mayPass = findings.mayPass || error.isServerFailure
                 findings.refused.insert(suspect.key)
                 findings.undecided.append(suspect.key)
                 findings.reason = error.message
@@ -183,19 +185,4 @@ extension AbsenceJudge {
         case nil: return .none("nothing else could show that the upstream is well")
         }
     }
-}
-
-extension UpstreamError {
-    /// Whether the upstream may answer so for ever if it is asked for this record. 301 and 308 are answers about a
-    /// record that was merged into another one.
-    var mayConcernRecord: Bool {
-        switch self {
-        case .barred(let status, _, _): [301, 308, 403].contains(status)
-        case .refused: true
-        default: false
-        }
-    }
-
-    /// Whether the upstream has failed at this request, as some do for a key that they do not have.
-    fileprivate var isFailure: Bool { if case .unclear(500, _) = self { true } else { false } }
 }

@@ -225,13 +225,3 @@ extension BatchResult {
         }
     }
 }
-
-extension UpstreamError {
-    /// True when every other request would fail in the same way right now.
-    var concernsWholeUpstream: Bool {
-        switch self {
-        case .offline, .held, .throttled, .unauthorized, .cancelled: true
-        case .unclear, .locked, .barred, .changed, .gone, .refused, .malformed: false
-        }
-    }
-}

@@ -72,18 +72,3 @@ extension Pusher {
         return .acknowledged(record: nil)
     }
 }
-
-extension UpstreamError {
-    /// Whether the upstream, or a gateway before it, says that it applied nothing of the request.
-    ///
-    /// Programs answer a form that they took with 302 or 303; only 307 and 308 say that the request itself must be made
-    /// elsewhere. A gateway that answers 408 may have passed the request on.
-    var isRefusal: Bool {
-        switch self {
-        case .locked, .throttled, .unauthorized, .refused: true
-        case .barred(let status, _, _):
-            [307, 308].contains(status) || (400..<500).contains(status) && ![408, 425].contains(status)
-        case .unclear, .offline, .held, .cancelled, .changed, .gone, .malformed: false
-        }
-    }
-}
