@@ -13,6 +13,16 @@ extension UpstreamError {
 
     // MARK: The request
 
+    /// The status that the error is about; nil if no answer came, or none that it depends on.
+    var status: Int? {
+        switch self {
+        case .unclear(let status, _), .refused(let status, _): status
+        case .locked(let status, _), .barred(let status, _, _), .changed(let status, _), .gone(let status, _): status
+        case .unauthorized: 401
+        case .offline, .throttled, .malformed, .held, .cancelled: nil
+        }
+    }
+
     /// Whether the upstream, or a gateway before it, says that it applied nothing of the request.
     ///
     /// Programs answer a form that they took with 302 or 303; only 307 and 308 say that the request itself must be made
@@ -70,9 +80,8 @@ extension UpstreamError {
     /// The status of an answer that only the schema can say to be about the token.
     private var ambiguousStatus: Int? {
         switch self {
-        case .changed(let status, _), .barred(let status, _, _), .unclear(.some(let status), _), .locked(let status, _):
-            status
-        case .refused, .gone, .offline, .unclear, .throttled, .unauthorized, .malformed, .held, .cancelled: nil
+        case .changed, .barred, .unclear, .locked: status
+        case .refused, .gone, .offline, .throttled, .unauthorized, .malformed, .held, .cancelled: nil
         }
     }
 }

@@ -149,18 +149,12 @@ extension Pusher {
 
     private func outcome(ofFailedLookUp error: UpstreamError, _ change: OutboxChange) async throws -> PushOutcome {
         switch error {
-        case .unclear(let status, let message):
-            let failure = PushFailure(status == nil ? .timeout : .server, status: status, message: message)
+        case .unclear, .locked:
+            let failure = PushFailure(error.status == nil ? .timeout : .server, error)
             return .waiting(failure, at: monotonicNow() + lookUpRetry(change), counted: false)
-        case .locked(let status, let message):
-            let failure = PushFailure(.server, status: status, message: message)
-            return .waiting(failure, at: monotonicNow() + lookUpRetry(change), counted: false)
-        case .gone(let status, let message):
+        case .gone(let status, let message), .barred(let status, let message, _):
             return try await outcome(ofBarred: change, status, message, isLookUp: true)
-        case .refused(let status, let message):
-            return again(change, PushFailure(.unclear, status: status, message: message))
-        case .barred(let status, let message, _):
-            return try await outcome(ofBarred: change, status, message, isLookUp: true)
+        case .refused: return again(change, PushFailure(.unclear, error))
         default: return try await outcome(of: error, change)
         }
     }

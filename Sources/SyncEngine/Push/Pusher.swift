@@ -99,29 +99,32 @@ struct Pusher {
     func conclude(
         _ change: OutboxChange, _ entity: Entity, _ result: BatchResult
     ) async throws -> UpstreamError? {
-        let answer: PushAnswer
-        do throws(UpstreamError) {
-            answer = try result.get()
+        switch result {
+        case .success(let answer):
             await passage.passes(change.id)
-        } catch .cancelled {
-            throw CancellationError()
-        } catch .changed(let status, let message) {
-            await passage.passes(change.id)
-            return try await meet(change, entity, PushFailure(.conflict, status: status, message: message))
-        } catch .gone(let status, let message) {
-            let failure = PushFailure(.gone, status: status, message: message)
-            return change.operation == .create
-                ? try await confirmRefusal(change, entity, failure) : try await confirmGone(change, entity, failure)
-        } catch .unauthorized(let message) {
-            return try await finish(
-                change, as: try await outcome(ofUnauthorized: change, message), after: .unauthorized(message))
-        } catch .unclear(let status?, let message) where (200..<300).contains(status) {
-            let failure = PushFailure(.malformed, status: status, message: message)
-            return try await finish(change, as: outcome(ofUnrecognised: change, entity, failure))
-        } catch {
-            return try await finish(change, as: try await outcome(of: error, change), after: error)
+            return try await finish(change, as: outcome(of: answer, to: change, entity))
+        case .failure(let error): return try await conclude(change, entity, afterFailure: error)
         }
-        return try await finish(change, as: outcome(of: answer, to: change, entity))
+    }
+
+    private func conclude(
+        _ change: OutboxChange, _ entity: Entity, afterFailure error: UpstreamError
+    ) async throws -> UpstreamError? {
+        switch error {
+        case .cancelled: throw CancellationError()
+        case .changed:
+            await passage.passes(change.id)
+            return try await meet(change, entity, PushFailure(.conflict, error))
+        case .gone where change.operation == .create:
+            return try await confirmRefusal(change, entity, PushFailure(.gone, error))
+        case .gone: return try await confirmGone(change, entity, PushFailure(.gone, error))
+        case .unauthorized(let message):
+            return try await finish(change, as: outcome(ofUnauthorized: change, message), after: error)
+        case .unclear(let status?, _) where (200..<300).contains(status):
+            return try await finish(
+                change, as: outcome(ofUnrecognised: change, entity, PushFailure(.malformed, error)))
+        default: return try await finish(change, as: outcome(of: error, change), after: error)
+        }
     }
 
     /// `isRefusal`: nothing was sent, or the upstream answered that it applied nothing, as `error` may say too.
@@ -165,23 +168,17 @@ struct Pusher {
         case .offline, .held, .cancelled: return .notSent
         case .barred(let status, let message, _): return try await outcome(ofBarred: change, status, message)
         case .throttled(let delay, let message): return await outcome(ofThrottled: change, delay, message)
-        case .refused(let status?, let message):
+        case .refused(nil, _): return .failed(PushFailure(.unsendable, error))
+        case .refused:
             await passage.passes(change.id)
-            return try await outcome(ofRefused: change, PushFailure(.refused, status: status, message: message))
-        case .refused(nil, let message): return .failed(PushFailure(.unsendable, message: message))
-        case .unclear(let status, let message):
-            return again(change, PushFailure(status == nil ? .timeout : .server, status: status, message: message))
-        case .locked(let status, let message):
-            // Not "refused" after a lost answer: an earlier attempt may have arrived, or be what holds the lock.
-            return again(
-                change, PushFailure(change.isTried ? .server : .refused, status: status, message: message))
-        case .malformed(let message): return again(change, PushFailure(.malformed, message: message))
-        case .changed(let status, let message):
-            return again(change, PushFailure(.conflict, status: status, message: message))
-        case .unauthorized(let message):
-            let failure = PushFailure(.unauthorized, status: 401, message: message)
-            return .waiting(failure, at: monotonicNow(), counted: false)
-        case .gone(let status, let message): return .failed(PushFailure(.gone, status: status, message: message))
+            return try await outcome(ofRefused: change, PushFailure(.refused, error))
+        case .unclear: return again(change, PushFailure(error.status == nil ? .timeout : .server, error))
+        // Not "refused" after a lost answer: an earlier attempt may have arrived, or be what holds the lock.
+        case .locked: return again(change, PushFailure(change.isTried ? .server : .refused, error))
+        case .malformed: return again(change, PushFailure(.malformed, error))
+        case .changed: return again(change, PushFailure(.conflict, error))
+        case .unauthorized: return .waiting(PushFailure(.unauthorized, error), at: monotonicNow(), counted: false)
+        case .gone: return .failed(PushFailure(.gone, error))
         }
     }
 
@@ -190,5 +187,11 @@ struct Pusher {
         guard !retry.isLast(attempt: attempt) else { return .failed(failure) }
         let delay = atOnce && attempt == 1 ? .zero : retry.delay(attempt: attempt, random: random())
         return .waiting(failure, at: monotonicNow() + delay, counted: true)
+    }
+}
+
+extension PushFailure {
+    init(_ errorClass: ErrorClass, _ error: UpstreamError) {
+        self.init(errorClass, status: error.status, message: error.message)
     }
 }
