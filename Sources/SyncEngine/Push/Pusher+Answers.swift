@@ -98,19 +98,19 @@ extension Pusher {
         ofUncertain change: OutboxChange, _ entity: Entity, _ answer: PushAnswer, showing answered: RemoteRecord?
     ) async throws -> PushOutcome? {
         if case .accepted(let location) = answer {
-            return try await created(change, entity, key: location.flatMap(entity.key(at:)))
+            return try await search(for: change, entity, at: location.flatMap(entity.key(at:)))
         }
         guard let answered else { return nil }
         if !change.isShown(in: answered.record, of: entity)
             || answered.isLater && change.isShownOtherwise(in: answered.record, of: entity)
         {
-            return try await created(change, entity, like: answered)
+            return try await outcome(ofKeyAlone: answered, to: change, entity)
         }
         if try isAnother(answered, than: change, entity) {
-            return try await created(change, entity, beside: answered)
+            return try await outcome(ofKnownRecord: answered, to: change, entity)
         }
         if try await isExchanged(answered, for: change, entity) {
-            return try await created(change, entity, insteadOf: answered)
+            return try await outcome(ofExchanged: answered, to: change, entity)
         }
         return nil
     }
@@ -130,8 +130,9 @@ extension Pusher {
             return try await acknowledgement(of: change, entity, .accepted(location: nil))
         }
         let words = "the upstream answered with the key \(entity.shownKey(of: record)), which cannot be used"
-        return try await created(
-            change, entity, despite: words, unlisted: "the record under another one", advice: "check what it has made")
+        return try await search(
+            for: change, entity, despite: words, unlisted: "the record under another one",
+            advice: "check what it has made")
     }
 
     /// `appliedAt`: see `PushOutcome.acknowledged`.

@@ -7,8 +7,8 @@ internal import Upstream
 extension Pusher {
     /// The answer has a key and nothing of what was sent. It may be the new record's, that of an envelope, whose `id`
     /// counts requests, or that of a job: the record with this key shows which, or a look-up does.
-    func created(
-        _ change: OutboxChange, _ entity: Entity, like answered: RemoteRecord
+    func outcome(
+        ofKeyAlone answered: RemoteRecord, to change: OutboxChange, _ entity: Entity
     ) async throws -> PushOutcome {
         let key = answered.record[entity.key]?.plain ?? ""
         if let found = try await readable(answered.record, of: entity) {
@@ -18,7 +18,7 @@ extension Pusher {
         {
             return .acknowledged(record: answered.record, version: answered.version)
         }
-        return try await created(change, entity, key: nil)
+        return try await search(for: change, entity)
     }
 
     /// What was read for a creation, if it may be the record that was created; else nil.
@@ -43,8 +43,8 @@ extension Pusher {
 
     /// The answer may have been too short to show that it is the new record; else that one is looked up. Without a
     /// look-up people have to find out whether there is one.
-    func created(
-        _ change: OutboxChange, _ entity: Entity, beside answered: RemoteRecord
+    func outcome(
+        ofKnownRecord answered: RemoteRecord, to change: OutboxChange, _ entity: Entity
     ) async throws -> PushOutcome {
         if let found = try await readable(answered.record, of: entity), let record = try own(found, of: change, entity)
         {
@@ -52,20 +52,20 @@ extension Pusher {
         }
         let key = answered.record[entity.key]?.plain ?? ""
         let words = "the upstream answered with \(entity.name)/\(key), which was there before and has other values"
-        return try await created(
-            change, entity, despite: words, unlisted: "the new one yet",
+        return try await search(
+            for: change, entity, despite: words, unlisted: "the new one yet",
             advice: "check whether it has made a record as well")
     }
 
     /// Looks the record up after an answer with another one, as `words` say. While it is not listed, they and `unlisted` say
     /// why the change waits; without a look-up people have to follow the `advice`.
-    func created(
-        _ change: OutboxChange, _ entity: Entity, despite words: String, unlisted: String, advice: String
+    func search(
+        for change: OutboxChange, _ entity: Entity, despite words: String, unlisted: String, advice: String
     ) async throws -> PushOutcome {
         guard hasLookUp(change, entity) else {
             return .failed(PushFailure(.unclear, message: "\(words): \(advice), then retry or discard"))
         }
-        let outcome = try await created(change, entity, key: nil)
+        let outcome = try await search(for: change, entity)
         guard case .waiting(var failure, let next, let counted) = outcome else { return outcome }
         failure.message = "\(words), and does not list \(unlisted); looking again later"
         return .waiting(failure, at: next, counted: counted)
@@ -87,8 +87,8 @@ extension Pusher {
     }
 
     /// Only a look-up, or a repeat under the key, shows which record the creation has made.
-    func created(
-        _ change: OutboxChange, _ entity: Entity, insteadOf answered: RemoteRecord
+    func outcome(
+        ofExchanged answered: RemoteRecord, to change: OutboxChange, _ entity: Entity
     ) async throws -> PushOutcome {
         guard hasLookUp(change, entity) || recognizesRepeat(of: change) else {
             let message =
@@ -96,7 +96,7 @@ extension Pusher {
                 + "of another creation: check which records it has made, then retry or discard"
             return .failed(PushFailure(.unclear, message: message))
         }
-        return try await created(change, entity, key: nil)
+        return try await search(for: change, entity)
     }
 
     /// The record as the upstream shows it now; nil if it does not, or cannot be asked.
@@ -112,11 +112,11 @@ extension Pusher {
 
     /// Looks for the record where the answer says that it is, else by the schema's look-up. It is not created again
     /// while it may exist.
-    func created(
-        _ change: OutboxChange, _ entity: Entity, key: String?
+    func search(
+        for change: OutboxChange, _ entity: Entity, at key: String? = nil
     ) async throws -> PushOutcome {
         do {
-            if let key, let outcome = try await created(change, entity, at: key) { return outcome }
+            if let key, let outcome = try await outcome(at: key, of: change, entity) { return outcome }
             guard hasLookUp(change, entity) else { return try await withoutLookUp(change, entity) }
             if case .applied(let found) = try await reconciler.finding(for: change, entity) {
                 return self.found(found, as: .single, otherwise: .accepted)
@@ -131,8 +131,8 @@ extension Pusher {
 
     /// The `Location` of the answer has this key: nil if the record there is not the new one. If the upstream serves no
     /// single records there, a key that was not known before counts, unless it may be that of another creation.
-    private func created(
-        _ change: OutboxChange, _ entity: Entity, at key: String
+    private func outcome(
+        at key: String, of change: OutboxChange, _ entity: Entity
     ) async throws -> PushOutcome? {
         let known = change.record.setting(entity.key, to: entity.keyValue(key))
         guard try reader.canRead(entity, known) else { return nil }
