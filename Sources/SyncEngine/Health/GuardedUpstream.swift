@@ -28,7 +28,7 @@ struct GuardedUpstream: Upstream {
     /// Why no request may be made now; nil when one may.
     let refusal: @Sendable () async -> UpstreamError?
     /// Called with nil for an answer.
-    let report: @Sendable (RequestOrigin, UpstreamError?) async -> Void
+    var report: @Sendable (RequestOrigin, UpstreamError?) async -> Void
 
     func account() async throws(UpstreamError) -> SignedInAccount? {
         try await guarded(RequestOrigin()) { () async throws(UpstreamError) in try await upstream.account() }

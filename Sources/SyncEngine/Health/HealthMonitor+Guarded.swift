@@ -22,27 +22,25 @@ extension HealthMonitor {
 
     /// For pulls: a 401 or 429 to a read holds nothing until `meaning` has found out what it concerns.
     nonisolated func pullUpstream(for heartbeat: Heartbeat) -> GuardedUpstream {
-        let guarded = guardedUpstream(for: heartbeat, .background)
-        return GuardedUpstream(
-            upstream: guarded.upstream, schema: guarded.schema, refusal: guarded.refusal,
-            report: { origin, error in
-                switch error {
-                case .unauthorized where origin.entity != nil, .throttled where origin.entity != nil:
-                    await self.noteAnswer()
-                default: await guarded.report(origin, error)
-                }
-            })
+        var guarded = guardedUpstream(for: heartbeat, .background)
+        guarded.report = { [report = guarded.report] origin, error in
+            switch error {
+            case .unauthorized where origin.entity != nil, .throttled where origin.entity != nil:
+                await self.noteReachable()
+            default: await report(origin, error)
+            }
+        }
+        return guarded
     }
 
     /// For reads that callers ask for. They choose which record, so a failure says nothing about other requests.
     nonisolated func askedUpstream(_ urgency: RequestBudget.Urgency = .urgent) -> GuardedUpstream {
-        let guarded = guardedUpstream(for: nil, urgency)
-        return GuardedUpstream(
-            upstream: guarded.upstream, schema: guarded.schema, refusal: guarded.refusal,
-            report: { origin, error in
-                if case .unclear = error { return }
-                await guarded.report(origin, error)
-            })
+        var guarded = guardedUpstream(for: nil, urgency)
+        guarded.report = { [report = guarded.report] origin, error in
+            if case .unclear = error { return }
+            await report(origin, error)
+        }
+        return guarded
     }
 
     /// For finding out whether a failing upstream works again: refuses requests only while syncing is paused.

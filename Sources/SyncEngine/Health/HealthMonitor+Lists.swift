@@ -17,10 +17,10 @@ extension HealthMonitor {
         entities.filter { !lists.isSuspect($0) } + entities.filter(lists.isSuspect)
     }
 
-    /// What it means that the upstream asks to wait with an entity's list: `.refused` if only this list must. Else everything
-    /// waits.
-    func meaning(
-        ofWait delay: Duration, _ message: String, withReadsOf entity: String
+    /// The upstream asks to wait with an entity's list. Returns what that means: `.refused` if only this list waits. Else
+    /// everything does.
+    func wait(
+        _ delay: Duration, _ message: String, withReadsOf entity: String
     ) -> UpstreamError {
         let time = environment.monotonicNow()
         let end = time + environment.schedule.holdWait(asked: delay)

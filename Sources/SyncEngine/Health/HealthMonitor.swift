@@ -195,7 +195,7 @@ actor HealthMonitor {
         -> UpstreamError
     {
         if case .throttled(let delay, let message) = failure {
-            return meaning(ofWait: delay, message, withReadsOf: entity)
+            return wait(delay, message, withReadsOf: entity)
         }
         guard case .unauthorized(let message) = failure, breaker.unauthorized == nil else { return failure }
         do {
@@ -226,8 +226,8 @@ actor HealthMonitor {
 
     func noteProbe() { breaker.probed() }
 
-    /// A probe showed that the upstream works.
-    func noteAnswer() { breaker.answered(servesEntity: false) }
+    /// The upstream has answered, which says nothing about its entities.
+    func noteReachable() { breaker.answered(servesEntity: false) }
 
     func hurryProbes() { breaker.hurry() }
 

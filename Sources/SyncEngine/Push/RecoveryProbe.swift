@@ -42,7 +42,7 @@ actor RecoveryProbe {
             try await monitor.probeUpstream.probe()
             let breaker = await monitor.breaker
             guard breaker.isDown else { return }
-            if breaker.outage == nil { await monitor.noteAnswer() } else { takesChanges = try await trial() }
+            if breaker.outage == nil { await monitor.noteReachable() } else { takesChanges = try await trial() }
         } catch let error as UpstreamError {
             if case .cancelled = error { throw CancellationError() }
             if case .offline = error { await monitor.note(error) }
