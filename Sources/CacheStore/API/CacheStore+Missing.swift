@@ -31,13 +31,12 @@ extension CacheStore {
         let table = try table(entity)
         return try await change(at: now) { context in
             let missing = MissingTable(entity: entity, db: context.db)
-            let settling = SettlingTable(entity: entity, db: context.db)
             let rows = try Row.fetchAll(
                 context.db.cachedStatement(
                     sql: "SELECT DISTINCT _pk, _key FROM json_each(?1) JOIN \(table.name) ON _key = value"),
                 arguments: [JSONText.array(of: keys).text])
             let known = try rows.map { (pk: $0[0] as Int64, key: $0[1] as String) }
-                .filter { try settling.alive($0.key, at: now, context.schema.upstream.settle) == nil }
+                .filter { try context.settling(of: $0.key, table.entity) == nil }
             let since = try known.map { try missing.since($0.pk, $0.key) }
             try missing.forgetAll()
             for (row, time) in zip(known, since) { try missing.insert(row.pk, row.key, at: time ?? now) }

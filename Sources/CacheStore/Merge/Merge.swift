@@ -115,16 +115,16 @@ struct Merge {
         _ shown: [Shown], of change: OutboxTable.Entry, _ remote: JSONText, _ comparison: ValueComparison
     ) throws {
         guard !shown.isEmpty else { return }
-        let rows = SettlingTable(entity: entity.name, db: context.db)
-        let alive = try rows.alive(change.key, at: context.now, context.schema.upstream.settle)
-        var row = alive ?? Settling(key: change.key, kind: .written, at: context.now, position: 0)
+        var row =
+            try context.settling(of: change.key, entity)
+            ?? Settling(key: change.key, kind: .written, at: context.now, position: 0)
         for (field, value, before) in shown { row.set(field, to: value, from: [before], comparison) }
         row.at = context.now
         if let time = entity.changeTime(of: remote) {
             row.changedAt = time
             row.isExact = true
         }
-        try rows.save(row)
+        try SettlingTable(entity: entity.name, db: context.db).save(row)
     }
 
     /// Whether the server has a value from this change or from one before it, or what it made of one that it was sent.

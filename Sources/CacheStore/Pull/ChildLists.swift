@@ -65,12 +65,10 @@ extension PageApplier {
         // A list that is behind may lack a record that was just created or changed. It is not read again until its
         // parent changes.
         let created = try context.newKeys(of: table.entity.name)
-        let settling = SettlingTable(entity: table.entity.name, db: db)
-        let settle = context.schema.upstream.settle
         return try missing.filter { child in
-            let changed = try settling.alive(child.key, at: context.now, settle) != nil
+            let changed = try context.settling(of: child.key, table.entity) != nil
             guard changed || created.contains(child.key) else { return true }
-            try settling.doubt(child.key)
+            try SettlingTable(entity: table.entity.name, db: db).doubt(child.key)
             return false
         }
     }

@@ -102,14 +102,13 @@ extension PageApplier {
 
     private func noteOwnChange(of field: String, from value: JSONText, of key: String) throws {
         guard let ownDeletion else { return }
-        let rows = SettlingTable(entity: table.entity.name, db: db)
         var row =
-            try rows.alive(key, at: context.now, context.schema.upstream.settle)
+            try context.settling(of: key, table.entity)
             ?? Settling(key: key, kind: .written, at: context.now, position: ownDeletion)
         try row.set(field, to: .null, from: [value], context.comparison(table.entity))
         row.at = context.now
         row.position = ownDeletion
         row.isConfirmed = false
-        try rows.save(row)
+        try SettlingTable(entity: table.entity.name, db: db).save(row)
     }
 }

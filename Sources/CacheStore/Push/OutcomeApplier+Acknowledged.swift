@@ -33,7 +33,7 @@ extension OutcomeApplier {
         let latest = try sealed.map { try twin?.updated($0) ?? $0 }
         let whole = try latest.flatMap { try twin?.completed($0, answer.view) }
         let known = try context.row(table).remote(of: change.key)
-        var result = try Acknowledgement(table: table, context: context, change: change)
+        var result = try Acknowledgement(of: change, table, context)
             .result(whole?.record ?? latest, answer.view, known: known, appliedAt: answer.appliedAt)
         if isDoubtful || !answer.isShown { result.settling.isConfirmed = false }
         twin?.add(whole, to: &result)
@@ -86,7 +86,7 @@ extension OutcomeApplier {
     private func acknowledge(deletion change: OutboxTable.Entry, _ table: EntityTable) throws {
         let key = change.key
         let known = try context.row(table).remote(of: key)
-        let before = try Acknowledgement(table: table, context: context, change: change).settling()
+        let before = try context.settling(of: key, table.entity)
         try queue.remove(change.id)
         try context.writer(table).setRemote(nil, of: key, at: now)
         try merge(table).mergeRemote(of: key)

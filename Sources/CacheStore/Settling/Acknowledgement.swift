@@ -7,9 +7,17 @@ internal import JSONText
 /// The answer counts like any view of the record: it may be an older version, or a part. Where it shows neither what a
 /// field had before nor what was sent, it shows what the server made of that, which is the value from now on.
 struct Acknowledgement {
-    let table: EntityTable
-    let context: WriteContext
-    let change: OutboxTable.Entry
+    private let table: EntityTable
+    private let context: WriteContext
+    private let change: OutboxTable.Entry
+    private let comparison: ValueComparison
+
+    init(of change: OutboxTable.Entry, _ table: EntityTable, _ context: WriteContext) throws {
+        self.table = table
+        self.context = context
+        self.change = change
+        comparison = try context.comparison(table.entity)
+    }
 
     struct Result {
         /// What the server has.
@@ -30,46 +38,38 @@ struct Acknowledgement {
     }
 
     private var entity: Entity { table.entity }
-    private var settle: Duration { context.schema.upstream.settle }
-    private var rows: SettlingTable { SettlingTable(entity: entity.name, db: context.db) }
     private var views: ViewTable { ViewTable(entity: entity.name, db: context.db) }
-
-    /// The settling row of the record while it is alive.
-    func settling() throws -> Settling? {
-        try rows.alive(change.key, at: context.now, settle)
-    }
 
     /// `known` is what the server had before; `answer` and `known` have their secrets sealed. For `appliedAt` see
     /// `PushOutcome.acknowledged`.
     func result(_ answer: JSONText?, _ view: RecordView, known: JSONText?, appliedAt: Timestamp?) throws -> Result {
-        let comparison = try context.comparison(entity)
-        let before = try settling()
+        let before = try context.settling(of: change.key, entity)
         let isMadeAgain = change.operation == .create && before?.kind == .deleted
-        var settling = begun(over: before, known, isMadeAgain: isMadeAgain, comparison)
+        var settling = begun(over: before, known, isMadeAgain: isMadeAgain)
         var isBehind = false
         if let known, let answer, change.operation == .update, isOlder(answer, than: entity.changeTime(of: known)),
-            isSaid(answer, comparison)
+            isSaid(answer)
         {
-            guard try isFromBefore(known, comparison) else { return try overtaken(by: known, settling, comparison) }
+            guard try isFromBefore(known) else { return try overtaken(by: known, settling) }
             isBehind = true
             settling.changedAt = entity.changeTime(of: answer)
         }
         let mayBeOlder = isMadeAgain || change.operation == .update
         let isOld = mayBeOlder && answer.map { isOlder($0, than: settling.changedAt) } ?? false
-        let answer = isOld ? nil : current(answer, known, settling, appliedAt: appliedAt, comparison)
+        let answer = isOld ? nil : current(answer, known, settling, appliedAt: appliedAt)
         let isMerged = isLater(known, than: appliedAt)
         let known = change.operation == .create ? nil : known
-        let assumed = assumed(over: known, answer, comparison)
+        let assumed = assumed(over: known, answer)
         let members = try views.members(of: change.key)
         guard let answer else { return unanswered(assumed, view, known, members, settling) }
         var merged = merged(answer, view, over: assumed, known, members)
         let added = ViewMerge(entity: entity, view: view, isSettling: true).added(merged, over: known, members)
         let isOvertaken = isLater(answer, than: appliedAt)
-        if isOvertaken { follow(answer, &settling, comparison) }
+        if isOvertaken { follow(answer, &settling) }
         let unshown = settling.unshown(in: answer, of: entity).filter {
             entity.value(of: $0.key, in: merged.record) == nil
         }
-        let verdict = try isOvertaken ? settling.meet(answer, comparison) : judged(answer, &settling, comparison)
+        let verdict = try isOvertaken ? settling.meet(answer, comparison) : judged(answer, &settling)
         if isBehind { settling.isExact = false }
         if case .counts(let kept) = verdict {
             let values = kept.merging(unshown) { kept, _ in kept }
@@ -97,7 +97,7 @@ struct Acknowledgement {
 
     /// The row as it is if the answer says nothing: each field has what was sent.
     private func begun(
-        over before: Settling?, _ known: JSONText?, isMadeAgain: Bool, _ comparison: ValueComparison
+        over before: Settling?, _ known: JSONText?, isMadeAgain: Bool
     ) -> Settling {
         let isNew = change.operation == .create || before?.kind == .created
         var settling = Settling(key: change.key, kind: isNew ? .created : .written, at: context.now, position: 0)
@@ -115,7 +115,7 @@ struct Acknowledgement {
             let isFirst = settling.parts[field] == nil
             // What the server was last seen to have comes last: of long values the others may not be kept.
             let before = [change.base[field] ?? .null] + change.sent(field) + [shown ?? .null]
-            settling.set(field, to: made(of: sent, shown, field, comparison) ?? sent, from: before, comparison)
+            settling.set(field, to: made(of: sent, shown, field) ?? sent, from: before, comparison)
             if isFirst { settling.parts[field]?.isBlind = shown == nil }
         }
         return settling
@@ -124,7 +124,7 @@ struct Acknowledgement {
     /// What the server is known to make of the value that was sent, where a page has shown that before the answer; a list of
     /// changes may not show it again.
     private func made(
-        of sent: JSONText, _ shown: JSONText?, _ name: String, _ comparison: ValueComparison
+        of sent: JSONText, _ shown: JSONText?, _ name: String
     ) -> JSONText? {
         guard let shown, let field = entity[field: name], !field.isStoredSealed,
             field.isSame(sent, shown, under: comparison.meaning.forms[name] ?? [], directed: true)
@@ -134,11 +134,10 @@ struct Acknowledgement {
 
     /// The answer, unless it is about another record or shows the version before the change.
     private func current(
-        _ answer: JSONText?, _ known: JSONText?, _ settling: Settling, appliedAt: Timestamp?,
-        _ comparison: ValueComparison
+        _ answer: JSONText?, _ known: JSONText?, _ settling: Settling, appliedAt: Timestamp?
     ) -> JSONText? {
-        guard let answer, !isAnother(answer, comparison) else { return nil }
-        return isLater(answer, than: appliedAt) || !isBefore(answer, known, settling, comparison) ? answer : nil
+        guard let answer, !isAnother(answer) else { return nil }
+        return isLater(answer, than: appliedAt) || !isBefore(answer, known, settling) ? answer : nil
     }
 
     private func isOlder(_ answer: JSONText, than changedAt: Timestamp?) -> Bool {
@@ -149,7 +148,7 @@ struct Acknowledgement {
     /// Whether the answer shows the version before the change: it has that version's change time, and a value that the change
     /// replaced. Where the server shows more of the record than its lists do, other values may be new here all the same.
     private func isBefore(
-        _ answer: JSONText, _ known: JSONText?, _ settling: Settling, _ comparison: ValueComparison
+        _ answer: JSONText, _ known: JSONText?, _ settling: Settling
     ) -> Bool {
         guard change.operation == .update, let time = entity.changeTime(of: answer),
             time == known.flatMap(entity.changeTime)
@@ -168,13 +167,13 @@ struct Acknowledgement {
     }
 
     /// An edit answered with another key: a rename if the answer has what was sent, otherwise not this record.
-    private func isAnother(_ answer: JSONText, _ comparison: ValueComparison) -> Bool {
+    private func isAnother(_ answer: JSONText) -> Bool {
         guard change.operation == .update, let key = answer[entity.key]?.plain, key != change.key else { return false }
-        return !isSaid(answer, comparison)
+        return !isSaid(answer)
     }
 
     /// Whether the answer has all that was sent.
-    private func isSaid(_ answer: JSONText, _ comparison: ValueComparison) -> Bool {
+    private func isSaid(_ answer: JSONText) -> Bool {
         !change.body.members.isEmpty
             && change.body.members.allSatisfy { field, sent in
                 entity.value(of: field, in: answer).map { comparison.isSame($0, sent, of: field) } ?? false
@@ -184,8 +183,8 @@ struct Acknowledgement {
     /// Whether the known version came before the change was first sent, and shows in its fields what it was based on.
     /// An answer that shows the change is then newer, even if its time is earlier: servers' clocks differ, and local
     /// time is set back in autumn. A version that came later may be from someone who has undone the change.
-    private func isFromBefore(_ known: JSONText, _ comparison: ValueComparison) throws -> Bool {
-        guard !isSaid(known, comparison), let sentAt = change.firstAttemptAt,
+    private func isFromBefore(_ known: JSONText) throws -> Bool {
+        guard !isSaid(known), let sentAt = change.firstAttemptAt,
             let syncedAt = try context.row(table).syncedAt(of: change.key), syncedAt <= sentAt
         else { return false }
         return change.body.members.allSatisfy { field, _ in
@@ -196,16 +195,16 @@ struct Acknowledgement {
 
     /// The answer has the change, and a pull has brought a later version before it: others have edited the record since.
     private func overtaken(
-        by known: JSONText, _ begun: Settling, _ comparison: ValueComparison
+        by known: JSONText, _ begun: Settling
     ) throws -> Result {
         var settling = begun
-        follow(known, &settling, comparison)
+        follow(known, &settling)
         return Result(
             remote: known, members: try views.members(of: change.key), hasNewMembers: false, settling: settling)
     }
 
     /// Takes the values of a version that is later than the change.
-    private func follow(_ later: JSONText, _ settling: inout Settling, _ comparison: ValueComparison) {
+    private func follow(_ later: JSONText, _ settling: inout Settling) {
         for field in settling.parts.keys {
             guard let value = entity.value(of: field, in: later) else { continue }
             settling.set(field, to: value, from: [], comparison)
@@ -215,12 +214,12 @@ struct Acknowledgement {
     }
 
     /// The record with what was sent. A new one keeps its defaults until the server shows more of it than its key.
-    private func assumed(over known: JSONText?, _ answer: JSONText?, _ comparison: ValueComparison) -> JSONText {
+    private func assumed(over known: JSONText?, _ answer: JSONText?) -> JSONText {
         let isShown = answer?.members.contains { $0.key != entity.key && change.body[$0.key] != nil } ?? false
         let beneath = change.operation == .create && !isShown ? change.base : known
         let sent = change.body.members.filter { field, sent in
             let shown = known.flatMap { entity.value(of: field, in: $0) }
-            return made(of: sent, shown, field, comparison) == nil
+            return made(of: sent, shown, field) == nil
         }
         let remote = beneath?.setting(.object(members: sent)) ?? change.body
         guard let content = change.content, content != ContentTable.nothing, let field = entity.content?.state
@@ -247,7 +246,7 @@ struct Acknowledgement {
 
     /// Notes what the answer shows of the changed fields. A field that it shows with an earlier value keeps ours.
     private func judged(
-        _ answer: JSONText, _ settling: inout Settling, _ comparison: ValueComparison
+        _ answer: JSONText, _ settling: inout Settling
     ) throws -> Settling.Verdict {
         let parts = settling.parts
         let shown = change.body.members.compactMap { field, sent in

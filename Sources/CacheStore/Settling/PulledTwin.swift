@@ -21,8 +21,7 @@ struct PulledTwin {
         self.context = context
         self.remote = remote
         self.key = key
-        settling = try SettlingTable(entity: change.entity, db: context.db)
-            .alive(key, at: context.now, context.schema.upstream.settle)
+        settling = try context.settling(of: key, table.entity)
     }
 
     /// The answer without what it shows of earlier versions.

@@ -179,3 +179,10 @@ struct SettlingRows {
         }
     }
 }
+
+extension WriteContext {
+    /// The settling row of a record that the server may still show as it was.
+    func settling(of key: String, _ entity: Entity) throws -> Settling? {
+        try SettlingTable(entity: entity.name, db: db).alive(key, at: now, schema.upstream.settle)
+    }
+}
