@@ -94,7 +94,7 @@ extension OutboxTable.Entry {
     /// What readers see of it.
     var shown: RecordOverlay.Change {
         RecordOverlay.Change(
-            operation: operation.rawValue, body: body, base: operation == .create ? base : .object([:]),
-            edited: edited, state: state.rawValue, content: content)
+            operation: operation, body: body, base: operation == .create ? base : .object([:]), edited: edited,
+            state: state, content: content)
     }
 }

@@ -6,13 +6,13 @@ internal import JSONText
 struct RecordOverlay {
     /// A queued change, as far as readers see its effect.
     struct Change {
-        var operation: String
+        var operation: Operation
         var body: JSONText
         /// Of a creation, its defaults.
         var base: JSONText
         /// When its fields were edited.
         var edited: JSONText
-        var state: String
+        var state: OutboxState
         /// As `OutboxTable.NewChange.content`.
         var content: String?
 
@@ -42,7 +42,7 @@ struct RecordOverlay {
     ) rethrows -> RecordImage? {
         if changes.isEmpty, old.remote == nil { return nil }
         let local = local(changes, over: old.remote)
-        let creation = changes.first { $0.operation == Operation.create.rawValue }
+        let creation = changes.first { $0.operation == .create }
         let beneath = old.remote ?? creation?.base
         let patched = beneath?.laying(local)
         let edited = withContentState(patched?.result ?? local, changes)
@@ -57,13 +57,12 @@ struct RecordOverlay {
         } else {
             new.show(edited.setting(.object(members: laid)))
         }
-        let isDeleted = changes.last.map { $0.operation == Operation.delete.rawValue } ?? false
-        new.isDeleted = try isDeleted || isOwnerDeleted(edited)
+        new.isDeleted = try changes.last?.operation == .delete || isOwnerDeleted(edited)
         return new
     }
 
     private static func state(of creation: Change) -> ComputedFields.Creation {
-        creation.state == OutboxState.failed.rawValue ? .failed : .queued
+        creation.state == .failed ? .failed : .queued
     }
 
     /// What the changes set, with the time of the last edit in the fields that move with it.
@@ -71,7 +70,7 @@ struct RecordOverlay {
         let local = changes.reduce(JSONText.object([:])) { $0.setting($1.body) }
         guard !touched.isEmpty else { return local }
         var last: Int?
-        for change in changes where change.operation != Operation.delete.rawValue {
+        for change in changes where change.operation != .delete {
             for (_, edited) in change.edited.members {
                 if let time = edited.integer { last = max(time, last ?? time) }
             }
@@ -86,7 +85,7 @@ struct RecordOverlay {
     private func withContentState(_ document: JSONText, _ changes: [Change]) -> JSONText {
         let queued = changes.last { ($0.content ?? ContentTable.nothing) != ContentTable.nothing }
         guard let field = entity.content?.state, let queued else { return document }
-        let state = ContentState(OutboxState(rawValue: queued.state) ?? .queued)
+        let state = ContentState(queued.state)
         return document.setting(field, to: .string(state.rawValue))
     }
 }
@@ -94,8 +93,9 @@ struct RecordOverlay {
 extension RecordOverlay.Change {
     init(reading row: Row) throws {
         self.init(
-            operation: row["operation"], body: try JSONText(parsing: row["body"] as String),
+            operation: Operation(rawValue: row["operation"]) ?? .update,
+            body: try JSONText(parsing: row["body"] as String),
             base: try JSONText(parsing: row["base"] as String), edited: try JSONText(parsing: row["edited"] as String),
-            state: row["state"], content: row["content"])
+            state: OutboxState(rawValue: row["state"]) ?? .queued, content: row["content"])
     }
 }

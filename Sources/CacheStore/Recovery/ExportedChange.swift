@@ -57,10 +57,13 @@ package struct ExportedChange: Codable, FetchableRecord, Sendable, Equatable {
         case contentType = "content_type"
     }
 
+    /// Nil if a damaged file has another word there.
+    var kind: Operation? { Operation(rawValue: operation) }
+
     /// Whether this can be a change at all: flipped bytes are not valid JSON.
     var isSound: Bool {
         let texts = [body, base, edited ?? "{}"]
-        return Operation(rawValue: operation) != nil && !recordKey.isEmpty && !idempotencyKey.isEmpty
+        return kind != nil && !recordKey.isEmpty && !idempotencyKey.isEmpty
             && OutboxState(rawValue: state) != nil
             && texts.allSatisfy { (try? JSONText(parsing: $0))?.kind == .object }
     }

@@ -45,7 +45,7 @@ struct QueueImport {
     /// edit only the edited fields.
     static func withRecords(_ changes: [ExportedChange]) -> [ExportedChange] {
         let whole = Dictionary(
-            changes.filter { $0.operation == Operation.delete.rawValue }.map { (name($0), $0.base) },
+            changes.filter { $0.kind == .delete }.map { (name($0), $0.base) },
             uniquingKeysWith: { $1 })
         return changes.map { change in
             var change = change
@@ -155,7 +155,7 @@ struct QueueImport {
 
     /// What the other database knew of the record of a change; nil if the change creates it.
     private static func record(of change: ExportedChange, _ entity: Entity) -> JSONText? {
-        guard change.operation != Operation.create.rawValue else { return nil }
+        guard change.kind != .create else { return nil }
         var known = JSONText.object([:])
         if let stored = try? JSONText(parsing: change.record ?? change.base), stored.kind == .object { known = stored }
         let key = JSONText.object([entity.key: .string(change.recordKey)])
@@ -165,7 +165,7 @@ struct QueueImport {
     /// Whether the outcome of a creation cannot be looked up. A creation that may have arrived is searched for among
     /// the records that were not there before; in another database those are unknown.
     private func isUnknowable(_ change: ExportedChange, _ entity: Entity) -> Bool {
-        guard change.tried > 0, change.knownPk == nil, change.operation == Operation.create.rawValue,
+        guard change.tried > 0, change.knownPk == nil, change.kind == .create,
             let body = try? JSONText(parsing: change.body),
             change.idempotencyKey.hasPrefix(OutboxChange.hiddenKeyMark)
                 || !entity.recognizesRepeats(of: .create, record: body, fields: [], context.schema.upstream),
@@ -177,7 +177,7 @@ struct QueueImport {
     /// Whether an attempt that is only guessed may have been a batch that did not carry the change's key.
     private func mayHaveHiddenKey(_ change: ExportedChange, _ entity: Entity) -> Bool {
         guard change.tried > 0, let body = try? JSONText(parsing: change.body),
-            let operation = Operation(rawValue: change.operation)
+            let operation = change.kind
         else { return false }
         let fields = body.members.map(\.key)
         guard entity.recognizesRepeats(of: operation, record: body, fields: fields, context.schema.upstream),
@@ -235,7 +235,7 @@ struct QueueImport {
         let queue = context.queue
         let new = OutboxTable.NewChange(
             table: EntityTable(entity: entity), key: change.recordKey,
-            operation: Operation(rawValue: change.operation) ?? .update,
+            operation: change.kind ?? .update,
             body: try JSONText(parsing: change.body), base: try JSONText(parsing: change.base),
             edited: try JSONText(parsing: change.edited ?? "{}"), group: change.orderGroup,
             idempotencyKey: change.idempotencyKey, content: change.content)
@@ -254,7 +254,7 @@ struct QueueImport {
 
     /// Whether what the change waits for is found by what records have after the changes so far.
     func isForPartners(_ change: ExportedChange, _ entity: Entity) -> Bool {
-        change.operation == Operation.create.rawValue && entity.fields.contains { $0.waitsFor != nil }
+        change.kind == .create && entity.fields.contains { $0.waitsFor != nil }
     }
 
     // MARK: Secrets
