@@ -102,7 +102,8 @@ final class CurlSockets {
             let address = UnsafeMutableRawPointer(storage).assumingMemoryBound(to: sockaddr.self)
             guard ask(socket, address, &size) == 0 else { return nil }
             return End(
-                address: LocalAddresses.text(of: address) ?? "", port: LocalAddresses.port(of: address).map { Int($0) } ?? 0)
+                address: LocalAddresses.text(of: address) ?? "",
+                port: LocalAddresses.port(of: address).map { Int($0) } ?? 0)
         }
     }
 }

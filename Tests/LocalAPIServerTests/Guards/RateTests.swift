@@ -36,7 +36,9 @@ struct RateTests {
     /// In whole milliseconds.
     private static func wait(_ duration: Duration?) -> Double? { duration.map { ($0 / .milliseconds(1)).rounded() } }
 
-    @Test("all addresses of one network of IPv6, and all of loopback, share one rate, because one machine can have them all")
+    @Test(
+        "all addresses of one network of IPv6, and all of loopback, share one rate, because one machine can have them all"
+    )
     func networks() {
         let limit = RateLimit(perSecond: 1, burst: 2) { [now = ContinuousClock.now] in now }
         func isAllowed(_ address: String) -> Bool {

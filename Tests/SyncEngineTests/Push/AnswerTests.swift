@@ -134,7 +134,8 @@ struct AnswerTests {
     @Test("an edit answered with a stub of the record is too, and one answered with more is not")
     func editWithStub() async throws {
         for (answer, reads) in [
-            (#"{"id":"a"}"#, 1), (#"{"id":"a","message":"Updated","success":true}"#, 1), (#"{"id":"a","notes":"mine"}"#, 0),
+            (#"{"id":"a"}"#, 1), (#"{"id":"a","message":"Updated","success":true}"#, 1),
+            (#"{"id":"a","notes":"mine"}"#, 0),
             (#"{"id":"a","total":2}"#, 0),
         ] {
             let test = try await test()

@@ -60,7 +60,8 @@ struct CurlTransportSizeTests {
         ),
     ]
 
-    @Test("an answer that goes on for ever beside its body is given up", arguments: floods.indices, [1 << 20, .max >> 1])
+    @Test(
+        "an answer that goes on for ever beside its body is given up", arguments: floods.indices, [1 << 20, .max >> 1])
     func flood(_ index: Int, limit: Int) async throws {
         let flood = Self.floods[index]
         let server = try ScriptedServer([.receive, .send(flood.start), .flood(flood.rest)])
