@@ -6,6 +6,9 @@ package struct ListDoubt {
     /// Limits that servers set on a list that is asked for without pages, and their usual sizes of a page.
     private static let limits: Set<Int> = [10, 20, 25, 30, 50, 100, 200, 250, 500, 1000, 2000]
 
+    /// No server has smaller pages by itself.
+    private static let leastPage = 10
+
     /// Why a list that has this page may lack records, in words; nil if the page says nothing of the kind.
     package static func reason(_ page: Page) -> String? {
         page.partial.map { "the upstream says that a page lacks records (\($0))" }
@@ -17,7 +20,7 @@ package struct ListDoubt {
     package static func reason(_ list: ListPlan, pages: Int, records: Int, last: Page) -> String? {
         if let partial = reason(last) { return partial }
         if let more = last.unfollowed { return "it has more pages (\(more)) than pagination in the schema finds" }
-        if pages == 1, records == list.pageSize, last.total == records, list.isCounted {
+        if pages == 1, records == list.pageSize, records >= leastPage, last.total == records, list.isCounted {
             return "its total is \(records), as many as one page has, and may count only that page"
         }
         guard pages == 1, last.total == nil, list.more == nil, limits.contains(records) || records == list.pageSize

@@ -29,14 +29,15 @@ struct ListDoubtTests {
 
     @Test("a total of exactly one page may be that of the page", arguments: byLength.dropLast())
     func pageTotal(_ style: ListPlan.Style) {
-        let list = ListPlan(style: style, size: "per", pageSize: 100, total: nil, records: .itself)
-        func reason(_ records: Int, total: Int, pages: Int = 1) -> String? {
+        func reason(_ records: Int, total: Int, pages: Int = 1, pageSize: Int = 100) -> String? {
+            let list = ListPlan(style: style, size: "per", pageSize: pageSize, total: nil, records: .itself)
             let last = Page(records: .array([]), count: records, total: total)
             return ListDoubt.reason(list, pages: pages, records: records, last: last)
         }
         #expect(reason(100, total: 100)?.contains("only that page") == true)
         #expect(reason(99, total: 99) == nil)
         #expect(reason(200, total: 200, pages: 2) == nil)
+        #expect(reason(2, total: 2, pageSize: 2) == nil)
     }
 
     @Test("a list that says whether there is more is not in doubt")
