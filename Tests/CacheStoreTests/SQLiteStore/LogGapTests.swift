@@ -24,7 +24,7 @@ struct LogGapTests {
         }
         let readers = ReaderPool(path: path, damage: DamageWatch(), count: 1, first: nil)
         writer = GroupCommit(
-            writer: pool, readers: readers, damage: DamageWatch(), committed: {}, upkeep: { nil }, longestLog: 5000)
+            writer: pool, readers: readers, damage: DamageWatch(), committed: {}, upkeep: { nil }, longestLog: 9000)
     }
 
     /// A read that goes on until it is ended.
@@ -67,7 +67,7 @@ struct LogGapTests {
         let order = Mutex<[String]>([])
         let first = Held(reads)
         await first.begins()
-        try await write(24)
+        try await write(40)
         #expect(writer.isLogHeld)
         let second = Held(reads) { order.withLock { $0.append("second begins") } }
         try await write(4)
@@ -104,7 +104,7 @@ struct LogGapTests {
             }
         }
         for await _ in hasBegun { break }
-        try await write(24)
+        try await write(40)
         mayGoOn.signal()
         await #expect {
             try await read.value
