@@ -13,8 +13,9 @@ import { recordLink } from "./record-link.js";
 const tones = { queued: "", uploading: "busy", waiting: "warn", blocked: "warn", failed: "bad" };
 const operations = { create: "Create", update: "Change", delete: "Delete", content: "Upload to" };
 
+const operation = (change) => operations[change.operation] ?? change.operation;
 /** What a change does, in words. */
-const changeTitle = (change) => `${operations[change.operation] ?? change.operation} ${change.entity}/${change.record_id}`;
+const changeTitle = (change) => `${operation(change)} ${change.entity}/${change.record_id}`;
 
 /**
  * `blocker` is the change that it waits for, if that is known; `known` is the schema; `reload()` is called after the change
@@ -25,7 +26,7 @@ export function changeCard(change, blocker, known, reload) {
   const editor = el("div");
   const isRecord = change.operation !== "delete" && entity;
   const own = (text, action, more) => button(text, action, { ...more, "aria-label": `${text}: change ${change.id}` });
-  const title = [`${operations[change.operation] ?? change.operation} `, isRecord ? recordLink(change.entity, change.record_id) : `${change.entity}/${change.record_id}`];
+  const title = isRecord ? [operation(change), " ", recordLink(change.entity, change.record_id)] : changeTitle(change);
   return el(
     "article",
     { class: `card ${tones[change.state] ?? ""}`, "data-change": change.id, "aria-label": changeTitle(change) },

@@ -23,11 +23,7 @@ export async function showConflicts(view, _, parameters) {
 
   async function load() {
     const answer = await get(path("conflicts"), { open: showsAll ? null : "true", limit: 50, cursor: parameters.get("cursor") }, view.signal);
-    const byRecord = new Map();
-    for (const conflict of answer.data) {
-      const key = `${conflict.entity}/${conflict.record_id}`;
-      byRecord.set(key, [...(byRecord.get(key) ?? []), conflict]);
-    }
+    const byRecord = Map.groupBy(answer.data, (one) => `${one.entity}/${one.record_id}`);
     renew(
       list,
       byRecord.size === 0 && empty(showsAll ? "There has been no conflict." : "No conflict waits for you."),

@@ -41,8 +41,7 @@ export async function showQueue(view, [id], parameters) {
       cards.set(change.id, { text, node });
       return node;
     };
-    const byError = new Map();
-    for (const change of answer.data) byError.set(kind(change), [...(byError.get(kind(change)) ?? []), change]);
+    const byError = Map.groupBy(answer.data, kind);
     const sections = [...byError].map(([error, changes]) => {
       if (!groups.has(error)) groups.set(error, emptyGroup(error, load));
       const group = groups.get(error);

@@ -50,7 +50,7 @@ export async function showRecord(view, [name, id]) {
         !entity.local && button("Read from upstream", refresh),
         entity.delete && button("Delete", remove, { class: "danger" }),
       ),
-      error && notice("bad", error.message, " ", link(`#/queue`, "See the queue")),
+      error && notice("bad", error.message, " ", link("#/queue", "See the queue")),
       state === "conflict" && notice("bad", "Both sides changed this record. ", link("#/conflicts", "Choose which value to keep")),
       !entity.local && soft("As the upstream had it ", time(synced_at, true), "."),
     );

@@ -16,7 +16,8 @@ export async function showRecords(view, [name], parameters) {
   const known = await schema();
   const entity = known.entity(name ?? known.entities[0]?.name);
   if (!entity) throw new Error(`The schema has no ${name}.`);
-  view.title(label(entity.name));
+  const title = label(entity.name);
+  view.title(title);
   const chosen = Object.fromEntries(parameters);
   const place = el("div");
   const notice = el("div", { "aria-live": "polite" });
@@ -24,8 +25,8 @@ export async function showRecords(view, [name], parameters) {
   let table = null;
 
   const filterNames = () => Object.keys(chosen).filter((one) => !ownParameters.has(one));
-  const filterWords = () => (hasFilters() ? `Filters (${filterNames().length})` : "Filters");
   const hasFilters = () => filterNames().length > 0;
+  const filterWords = () => (hasFilters() ? `Filters (${filterNames().length})` : "Filters");
   const filterButton = el("button", { type: "button", "aria-expanded": String(hasFilters()), onclick: toggleFilters }, filterWords());
   const filterPlace = el("div", { hidden: !hasFilters() });
   function toggleFilters() {
@@ -71,8 +72,9 @@ export async function showRecords(view, [name], parameters) {
       .catch(() => (total.textContent = ""));
   }
 
+  const searchWords = `Search ${title.toLowerCase()}`;
   const search = el("input", {
-    type: "search", class: "grow", "aria-label": `Search ${label(entity.name).toLowerCase()}`, placeholder: `Search ${label(entity.name).toLowerCase()}`, value: chosen.q ?? "",
+    type: "search", class: "grow", "aria-label": searchWords, placeholder: searchWords, value: chosen.q ?? "",
     oninput: throttled(250, () => {
       const words = search.value.trim();
       // The API searches for two letters or more.
@@ -87,7 +89,7 @@ export async function showRecords(view, [name], parameters) {
     el(
       "div",
       { class: "toolbar" },
-      el("h1", { tabindex: "-1" }, label(entity.name), " ", total),
+      el("h1", { tabindex: "-1" }, title, " ", total),
       entity.isSearched && search,
       filterButton,
       columnMenu(entity, open, view.signal),
