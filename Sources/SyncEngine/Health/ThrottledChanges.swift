@@ -61,7 +61,7 @@ struct ThrottledChanges {
 
     /// Whether all changes of the route must wait: the route is limited, or others have their turn first.
     func isPaused(_ change: Change, at now: Timestamp) -> Bool {
-        (limited[change.route].map { $0 > now } ?? false) || (turns[change.route].map { $0 > now } ?? false)
+        [limited[change.route], turns[change.route]].contains { $0.map { $0 > now } ?? false }
     }
 
     /// The upstream did the change, or refused it for what it says.
