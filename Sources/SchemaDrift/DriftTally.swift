@@ -123,7 +123,7 @@ package struct DriftTally {
 
 extension DriftWalk {
     /// Whether the current record has this key.
-    package func keyIs(_ expected: String) -> Bool {
+    func keyIs(_ expected: String) -> Bool {
         guard !key.isEmpty else { return false }
         let inner = bytes[key.lowerBound] == UInt8(ascii: "\"") ? key.dropFirst().dropLast() : key
         var expected = expected

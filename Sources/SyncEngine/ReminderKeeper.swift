@@ -18,7 +18,7 @@ package struct ReminderKeeper: Sendable {
     private let sleep: WakeableSleep
 
     /// A reminder that fell due longer ago, as in a first pull, is shown as due but not delivered.
-    package static let longestDelay = Duration.seconds(7 * 86_400)
+    static let longestDelay = Duration.seconds(7 * 86_400)
     private static let retry = Duration.seconds(10)
 
     /// How late a reminder can be after the clock was set or the machine slept.

@@ -45,7 +45,7 @@ package struct DashboardPlan: Sendable, Equatable {
     }
 
     /// Names in the response that no figure can have.
-    package static let reservedNames: Set<String> = ["from", "period", "scope", "time_zone", "until", "user"]
+    static let reservedNames: Set<String> = ["from", "period", "scope", "time_zone", "until", "user"]
 }
 
 /// The periods of a dashboard, in the days of a time zone; weeks begin on Monday.

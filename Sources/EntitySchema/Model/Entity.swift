@@ -29,9 +29,9 @@ package struct Entity: Sendable, Equatable {
     /// Local only: never pulled, never queued, never sent.
     package var isLocal = false
     /// Where records contain the secrets of embedded children.
-    package var embeddedSecretPlaces: [SecretPlace] = []
+    var embeddedSecretPlaces: [SecretPlace] = []
     /// Those of them that readers see: the children's field is sealed, and not secret.
-    package var shownEmbeddedPlaces: Set<SecretPlace> = []
+    var shownEmbeddedPlaces: Set<SecretPlace> = []
     /// The relations of other entities to this one on which deletion or a computed field depends.
     package var ties: [Tie] = []
 

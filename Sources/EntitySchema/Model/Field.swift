@@ -49,7 +49,7 @@ package struct Field: Sendable, Equatable {
     /// The place of an address whose last segment is the value, which records get as a member of the field's name (`Lift`).
     package var link: String?
     /// The address that is sent for the value, with the field in braces; nil if the value itself is sent.
-    package var sentLink: Template?
+    var sentLink: Template?
     /// Filters and sorts on it use an index.
     package var indexed = false
     /// People name records by it, such as orders by their numbers, and requests may use it in place of the key.

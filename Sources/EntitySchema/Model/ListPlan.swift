@@ -23,7 +23,7 @@ package struct ListPlan: Sendable, Equatable {
         case single
 
         /// What stands for the position of a page in templates of the list; nil if it is never sent as a value.
-        package var positionName: String? {
+        var positionName: String? {
             switch self {
             case .page: "page"
             case .offset: "offset"

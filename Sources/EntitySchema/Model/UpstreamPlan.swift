@@ -85,7 +85,7 @@ package struct UpstreamPlan: Sendable, Equatable {
     /// How it says that something has changed; polling does not depend on it.
     package var signals: [SignalSource] = []
 
-    package static let defaultSettle = Duration.seconds(60)
+    static let defaultSettle = Duration.seconds(60)
 
     /// Where an error response has its text.
     package var errorMessage: Place? { answers.errorMessage }

@@ -20,7 +20,7 @@ package struct UpstreamSettings: Sendable {
     /// The most records in one page, whatever is requested; never less than the schema's own page size.
     package var largestPage = 1000
     /// The field with a record's creation time, in entities that have it; schemas have no word for it.
-    package var createdField = "created_at"
+    var createdField = "created_at"
     /// The tz database's name of the time zone of the dashboard's days.
     package var timeZone = "UTC"
     package var faults = Faults()
@@ -40,7 +40,7 @@ package struct UpstreamSettings: Sendable {
         package var password: String
         package var id = "user-1"
         package var accessLifetime = Duration.seconds(900)
-        package var refreshLifetime = Duration.seconds(7 * 86_400)
+        var refreshLifetime = Duration.seconds(7 * 86_400)
 
         package init(name: String, password: String) {
             self.name = name

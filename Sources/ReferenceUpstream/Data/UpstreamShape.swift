@@ -4,11 +4,11 @@ internal import JSONText
 /// others than lists, what a call requires, and what it answers.
 package struct UpstreamShape: Sendable {
     /// By entity: fields that lists do not show.
-    package var onlySingle: [String: Set<String>] = [:]
+    var onlySingle: [String: Set<String>] = [:]
     /// By entity: fields that no answer shows, such as those that are only sent.
     package var hidden: [String: Set<String>] = [:]
     /// By entity: fields that only lists show.
-    package var onlyList: [String: Set<String>] = [:]
+    var onlyList: [String: Set<String>] = [:]
     /// By entity: fields that lists have under their own names, and single records at their `from`.
     package var moved: [String: Set<String>] = [:]
     /// By call, such as `POST /api/orders`.
@@ -18,7 +18,7 @@ package struct UpstreamShape: Sendable {
         /// The body has one name of each of these groups.
         package var required: [[String]] = []
         /// Names that the service takes besides those of the schema's route.
-        package var alsoKnown: Set<String> = []
+        var alsoKnown: Set<String> = []
         /// The answer's members, each with the field that it shows; nil answers the record.
         package var answer: [(member: String, field: String)]?
         /// A create with the value of another record in this field is refused.

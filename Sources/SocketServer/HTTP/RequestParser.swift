@@ -13,7 +13,7 @@ package struct RequestParser {
         /// The caller speaks HTTP/1.0: it cannot read chunked coding, and its connection closes after the answer.
         package var isOld = false
         /// The body follows through `piece`.
-        package var isStreamed = false
+        var isStreamed = false
     }
 
     /// The result of reading a streamed body.
@@ -74,14 +74,14 @@ package struct RequestParser {
     }
 
     /// The head of the request whose body is arriving; nil when the body streams, or is complete.
-    package var pendingHead: Message? {
+    var pendingHead: Message? {
         guard stage == .body, !isStreamed, let head else { return nil }
         return Message(
             method: head.method, path: head.path, query: head.query, headers: head.headers, body: [], keepsAlive: false)
     }
 
     /// Whether cookies take up most of a head that is too large. A browser sends the cookies that any port of the host set.
-    package var isFullOfCookies: Bool {
+    var isFullOfCookies: Bool {
         guard case .fields = phase, fieldCount <= limits.headerCount, let head else { return false }
         let line = buffer.partOfLine
         let isCookie = line.prefix(7).map(Grammar.lowercase).elementsEqual("cookie:".utf8)
@@ -93,7 +93,7 @@ package struct RequestParser {
     package var heldBytes: Int { stage == .body ? body.count + buffer.heldBytes : 0 }
 
     /// Whether a streamed body has not been read to its end.
-    package var isWithinBody: Bool { isStreamed }
+    var isWithinBody: Bool { isStreamed }
 
     package mutating func append(_ bytes: UnsafeRawBufferPointer) { buffer.append(bytes) }
 

@@ -32,7 +32,7 @@ package struct ServerLimits: Sendable {
     package var body: Duration = .seconds(30)
     /// A streamed body gets an additional second per this many bytes: it may be slow but must not stall. At the
     /// connection limit the same rate applies to receiving a response.
-    package var streamedBytesPerSecond = 8 * 1024
+    var streamedBytesPerSecond = 8 * 1024
     /// The idle time between requests on one connection; then it is closed.
     package var idle: Duration = .seconds(60)
     /// At the connection limit, how long a connection may wait for a complete request, or be behind

@@ -21,7 +21,7 @@ package struct SyncSchedule: Sendable {
     // MARK: Starts
 
     /// This machine's turn after a start: up to a tenth of the interval, always the same.
-    package var startTurn: Duration { settings.place.map { settings.interval / 10 * $0 } ?? .zero }
+    var startTurn: Duration { settings.place.map { settings.interval / 10 * $0 } ?? .zero }
 
     /// From a start to its first sync.
     ///
@@ -103,7 +103,7 @@ package struct SyncSchedule: Sendable {
     // MARK: Signals
 
     /// Between two polls of a list of events: give or take a tenth.
-    package func pollWait(every usual: Duration) -> Duration {
+    func pollWait(every usual: Duration) -> Duration {
         settings.place == nil ? usual : usual * (0.9 + 0.2 * random())
     }
 }

@@ -28,7 +28,7 @@ package struct HTTPResponse: Sendable, Equatable {
     }
 
     /// Whether the server says that it repeats the failure of an earlier request with the same idempotency key, as Stripe does.
-    package var isRepeatedFailure: Bool {
+    var isRepeatedFailure: Bool {
         guard status >= 500 else { return false }
         return ["Idempotent-Replayed", "Idempotency-Replayed"].contains { header($0)?.lowercased() == "true" }
     }

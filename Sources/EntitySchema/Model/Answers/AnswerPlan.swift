@@ -22,7 +22,7 @@ package struct AnswerPlan: Sendable, Equatable {
             self.codes = codes
         }
 
-        package static let usualPlace = Place(paths: ["code", "error.code", "error_code", "error", "type"])
+        static let usualPlace = Place(paths: ["code", "error.code", "error_code", "error", "type"])
     }
 
     /// Where an error response has its text; all that are there are shown.

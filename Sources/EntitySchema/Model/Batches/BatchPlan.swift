@@ -35,10 +35,10 @@ package struct BatchPlan: Sendable, Equatable {
     package var isAtomic: Bool
 
     /// The values of a change that an element may name, without the `$`.
-    package static let valueNames: Set<String> = ["method", "path", "operation", "id", "key", "type", "version"]
+    static let valueNames: Set<String> = ["method", "path", "operation", "id", "key", "type", "version"]
 
-    package static let usualSize = 50
-    package static let usualBytes = 1 << 20
+    static let usualSize = 50
+    static let usualBytes = 1 << 20
 
     /// As in the schema; distinguishes one batch route from another.
     package var call: String { "\(method) \(path)" }
@@ -49,7 +49,7 @@ package struct BatchPlan: Sendable, Equatable {
     }
 
     /// The fields of the record that elements and results name.
-    package var fieldNames: Set<String> {
+    var fieldNames: Set<String> {
         var names = elements.values.flatMap(\.names)
         if case .value(_, let template) = match { names += template.placeholders.map(\.name) }
         return Set(names.compactMap { if case .field(let name) = $0 { name } else { nil } })
