@@ -133,22 +133,28 @@ struct ConfigurationReader {
             group: try values.name(.listenGroup) ?? "repairminder",
             rate: try rate(),
             threads: try values.integer(.listenThreads, in: 1...64, else: 2))
-        guard listen.tcp?.isLoopback ?? true || listen.allowRemote else {
-            throw error(
-                "\(listen.tcp.map(\.description) ?? "") is reachable from other machines; "
-                    + "set listen.allow_remote to true if that is intended, or listen on 127.0.0.1", at: .listenTCP)
-        }
-        guard listen.tcp?.isLoopback ?? true || listen.allowPlainHTTP else {
-            throw error(
-                "\(listen.tcp.map(\.description) ?? "") is reachable from other machines, and the API has no "
-                    + "TLS: put a proxy with TLS in front of listen.unix, or set listen.allow_plain_http to true if no one "
-                    + "can read the traffic of that network", at: .listenTCP)
-        }
         guard listen.tcp != nil || listen.unix != nil else {
             throw error(
                 "listen.tcp is off and there is no Unix socket; set listen.unix to a path", at: .listenTCP)
         }
+        try checkReach(of: listen)
         return listen
+    }
+
+    /// Throws for an address that other machines can reach, unless that is allowed.
+    private func checkReach(of listen: Configuration.Listen) throws(ConfigurationError) {
+        guard let tcp = listen.tcp, !tcp.isLoopback else { return }
+        guard listen.allowRemote else {
+            throw error(
+                "\(tcp) is reachable from other machines; set listen.allow_remote to true if that is intended, or listen on "
+                    + "127.0.0.1", at: .listenTCP)
+        }
+        guard listen.allowPlainHTTP else {
+            throw error(
+                "\(tcp) is reachable from other machines, and the API has no TLS: put a proxy with TLS in front of "
+                    + "listen.unix, or set listen.allow_plain_http to true if no one can read the traffic of that network",
+                at: .listenTCP)
+        }
     }
 
     private func mirror() throws(ConfigurationError) -> Configuration.Mirror {
