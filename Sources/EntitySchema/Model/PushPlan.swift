@@ -36,7 +36,7 @@ package struct PushRoute: Sendable, Equatable {
     /// How it goes out together with others; nil if it never does.
     package var batch: BatchPlan?
     /// The schema says that it never does, whatever the upstream takes.
-    package var isSentAlone = false
+    var isSentAlone = false
 
     /// Whether its changes can be elements of a batch: a batch is JSON.
     var fitsBatches: Bool { file == nil && encoding != .form && !isSentAlone }

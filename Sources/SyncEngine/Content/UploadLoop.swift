@@ -66,9 +66,7 @@ actor UploadLoop {
             if !ready.isEmpty {
                 let upstream = monitor.guardedUpstream()
                 try await account.require(from: upstream)
-                let pusher = Pusher(
-                    environment, upstream: upstream, freshness: await monitor.freshness, lane: .content,
-                    passage: PushPassage(monitor))
+                let pusher = await Pusher(environment, by: upstream, monitor, lane: .content)
                 let before = try environment.store.pendingCount().pending
                 try await pusher.drain(through: .contents(monitor, unwritten))
                 // Changes of fields may have waited for a record that is created with its content.

@@ -107,9 +107,7 @@ actor PushLoop {
             if try store.pendingCount().pending > 0 {
                 let upstream = monitor.guardedUpstream(for: heartbeat)
                 try await account.require(from: upstream)
-                var pusher = Pusher(
-                    environment, upstream: upstream, freshness: await monitor.freshness,
-                    passage: PushPassage(monitor))
+                var pusher = await Pusher(environment, by: upstream, monitor)
                 pusher.changedParents = parents
                 try await pusher.drain(through: .fields(monitor, unwritten) { await self.newestToPush })
             }

@@ -84,9 +84,7 @@ actor RecoveryProbe {
             return true
         }
         do {
-            var pusher = Pusher(
-                environment, upstream: upstream, freshness: await monitor.freshness,
-                passage: PushPassage(monitor))
+            var pusher = await Pusher(environment, by: upstream, monitor)
             pusher.isTrial = true
             _ = try await pusher.send(change)
         } catch {

@@ -34,6 +34,15 @@ struct Pusher {
         noteEnd = environment.noteEnd
     }
 
+    /// As the engine sends: the monitor learns which changes get through.
+    init(
+        _ environment: SyncEnvironment, by upstream: any Upstream, _ monitor: isolated HealthMonitor,
+        lane: PushLane = .fields
+    ) {
+        self.init(
+            environment, upstream: upstream, freshness: monitor.freshness, lane: lane, passage: PushPassage(monitor))
+    }
+
     var schema: EntitySchema { environment.schema }
     var store: CacheStore { environment.store }
     var contents: ContentFolder? { environment.contents }
