@@ -59,6 +59,8 @@ extension Pusher {
     private func isGone(_ change: OutboxChange, _ entity: Entity) async throws -> Bool {
         do {
             return try await verdict(on: change.address, entity, wasRead: true) == .gone
+        } catch UpstreamError.cancelled {
+            throw CancellationError()
         } catch is UpstreamError {
             return false
         }
