@@ -20,7 +20,7 @@ extension Pusher {
             case .update:
                 if let outcome = try await shown(of: change, entity, failure) { return outcome }
                 return try isTooEarly(change, entity) ? notShownYet(failure) : .failed(failure)
-            case .delete: return try await applied(deletion: change, entity) ?? .failed(failure)
+            case .delete: return try await outcome(ofDeletion: change, entity, failure)
             case .create: return .failed(failure)
             }
         } catch UpstreamError.barred(let status, let message, _) where status != 402 && status != 403 {
@@ -66,11 +66,16 @@ extension Pusher {
         }
     }
 
-    /// Nil if the record is there, or cannot be read.
-    private func applied(deletion change: OutboxChange, _ entity: Entity) async throws -> PushOutcome? {
-        guard try reader.canRead(entity, change.address),
-            try await verdict(on: change.address, entity) == .gone
-        else { return nil }
-        return .acknowledged(record: nil)
+    /// A refused deletion is done if the record is gone. One that was created here a moment ago may only be shown late, so
+    /// its deletion is sent again when the upstream has settled.
+    private func outcome(
+        ofDeletion change: OutboxChange, _ entity: Entity, _ failure: PushFailure
+    ) async throws -> PushOutcome {
+        guard try reader.canRead(entity, change.address) else { return .failed(failure) }
+        let verdict = try await verdict(on: change.address, entity)
+        return switch verdict {
+        case .gone, .settling: outcome(of: verdict, change, failure)
+        case .here, .cannotSay: .failed(failure)
+        }
     }
 }

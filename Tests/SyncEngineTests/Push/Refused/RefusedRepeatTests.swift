@@ -11,6 +11,8 @@ import Upstream
 struct RefusedRepeatTests {
     private static let deletion = TestEngine.shop.replacing(
         "create: { call: POST /orders }", with: #"delete: { call: "DELETE /orders/{id}" }"#)
+    private static let creationAndDeletion = TestEngine.shop.replacing(
+        #"update: { call: "PATCH /orders/{id}" }"#, with: #"delete: { call: "DELETE /orders/{id}" }"#)
     private static let two = #"[{"id":"a","notes":"n"},{"id":"b","notes":"n"}]"#
     private let lost = UpstreamError.unclear(status: nil, "no answer")
 
@@ -125,5 +127,22 @@ struct RefusedRepeatTests {
         try await send(test, times: 1)
         #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: isGone ? 0 : 1))
         #expect((try test.store.remote(of: "orders", key: "a") == nil) == isGone)
+    }
+
+    @Test("a refused deletion of a record that was just created waits while that may settle, and is then done")
+    func deletionOfNew() async throws {
+        let test = try await test(Self.creationAndDeletion)
+        _ = try await test.store.create("orders", body: .object(["notes": "new"]), at: test.clock.timestamp)
+        try await send(test, times: 1)
+        try await test.store.delete("orders", key: "server-1", at: test.clock.timestamp)
+        test.upstream.fail(lost, afterApplying: true)
+        try await send(test, times: 1)
+        test.upstream.refuse { _ in .refused(status: 400, "no such order") }
+        try await send(test, times: 1)
+        #expect(try test.store.pendingCount() == PendingCount(pending: 1, failed: 0))
+        #expect(try error(test) == "unseen")
+        try await send(test, times: 6)
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+        #expect(try test.store.remote(of: "orders", key: "server-1") == nil)
     }
 }
