@@ -18,10 +18,13 @@ extension HTTPUpstream {
             ", but an object at \(place); if that is how it says that there are none, set empty: \(place) beside records "
                 + "in the schema"
         }
+        let none =
+            body.kind == .array && body.elements.isEmpty
+            ? ", but []; if that is how it says that there are none, set empty: {} beside records in the schema" : nil
         let stray = request.list.records.strayMember(in: body).map { member in
             ", but an object whose member \(member.cut(toScalars: 60)) is no record"
         }
-        let reason = advice ?? members ?? stray ?? unlike(in: body, request.list) ?? outer
+        let reason = none ?? advice ?? members ?? stray ?? unlike(in: body, request.list) ?? outer
         return .malformed("\(request.path) answered no list at \(request.list.records.description)\(reason ?? "")")
     }
 

@@ -104,8 +104,10 @@ extension ListPlan {
         if total(in: body, response) == 0 { return true }
         // An object of records by their names is null while there are none, as Firebase has it.
         if lift?.named != nil, body.kind == .null { return true }
-        guard empty != Place.itself else { return body.kind == .object && body.members.isEmpty }
-        return empty.map { $0.value(in: body)?.kind == .object || $0.isNull(in: body) } ?? false
+        guard empty != Place.itself else { return body.kind == .object && body.members.isEmpty || body.isEmptyArray }
+        guard let empty else { return false }
+        let value = empty.value(in: body)
+        return value?.kind == .object || value?.isEmptyArray == true || empty.isNull(in: body)
     }
 
     /// How many records the whole list has, if the answer says so.
@@ -118,4 +120,9 @@ extension ListPlan {
     private static func total(_ header: String) -> Int? {
         JSONText.string(String(header.split(separator: "/").last ?? "")).wholeNumber
     }
+}
+
+extension JSONText {
+    /// As programs in PHP write an object without members.
+    fileprivate var isEmptyArray: Bool { kind == .array && elements.isEmpty }
 }

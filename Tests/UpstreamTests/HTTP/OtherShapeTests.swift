@@ -104,6 +104,15 @@ struct OtherShapeTests {
         #expect(throws: SchemaError.self) { try EntitySchema.books(#"empty: ".""#) }
     }
 
+    @Test("a list without elements says so too, as programs in PHP write an object without members")
+    func emptyArray() async throws {
+        #expect(try await count(200, "[]", pull: ", empty: {}") == 0)
+        #expect(try await count(200, #"[{"id":"a"}]"#, pull: ", empty: {}") == nil)
+        #expect(try await count(200, #"{"_embedded":[]}"#, pull: ", empty: _embedded") == 0)
+        #expect(try await count(200, #"{"_embedded":[{"id":"a"}]}"#, pull: ", empty: _embedded") == nil)
+        #expect(try await count(200, "[]") == nil)
+    }
+
     @Test(
         "the total may be the last part of a range",
         arguments: [("0-0/250", 250), ("items 0-0/7", 7), ("0-0/*", nil)] as [(String, Int?)])
@@ -239,6 +248,14 @@ struct OtherShapeTests {
             try await message(of: "repairminder-live", #"{"success":true,"data":{}}"#, others: [])?.contains(
                 "but an object at data; if that is how it says that there are none, set empty: data beside records")
                 == true)
+    }
+
+    @Test("so is an empty list in place of all")
+    func adviceOnEmptyArray() async throws {
+        #expect(
+            try await message(of: "repairminder-live", "[]", others: [])
+                == "/api/clients answered no list at data.clients, but []; if that is how it says that there are none, set "
+                + "empty: {} beside records in the schema")
     }
 
     @Test("an answer that denies success says why, in its own words")
