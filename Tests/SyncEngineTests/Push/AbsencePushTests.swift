@@ -19,8 +19,8 @@ struct AbsencePushTests {
 
     private let notFound = UpstreamError.gone(status: 404, "not found")
 
-    private func test() async throws -> TestEngine {
-        let test = try TestEngine(schema: Self.yaml)
+    private func test(_ yaml: String = yaml) async throws -> TestEngine {
+        let test = try TestEngine(schema: yaml)
         let orders = #"[{"id":"a","notes":"n"},{"id":"b","notes":"n"},{"id":"c","notes":"n"}]"#
         try test.upstream.set("/orders", orders)
         _ = try await test.store.apply(PulledPage(entity: "orders", records: orders), at: test.clock.timestamp)
@@ -263,6 +263,17 @@ struct AbsencePushTests {
         #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
         #expect(try test.record("a") == nil)
         #expect(try test.store.conflicts(before: nil, open: false, limit: 9).conflicts.count == 1)
+    }
+
+    @Test("a whole record is not sent when it is gone, as some servers would make it again", arguments: [true, false])
+    func whole(_ isGone: Bool) async throws {
+        let test = try await test(Self.yaml.replacing("PATCH /orders", with: "PUT /orders"))
+        try await test.change("a", #"{"notes":"mine"}"#)
+        if isGone { try test.upstream.set("/orders", #"[{"id":"b","notes":"n"},{"id":"c","notes":"n"}]"#) }
+        try await test.send()
+        #expect(test.upstream.pushes.count == (isGone ? 0 : 1))
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+        #expect((try test.record("a") == nil) == isGone)
     }
 
     @Test("reading a record that the upstream hides behind 404s keeps it, and says why")

@@ -133,6 +133,24 @@ struct LostEditTests {
         #expect(try test.record("a")?["notes"] == "mine")
     }
 
+    @Test("it is not repeated when its record is gone, as some servers would make a record of it")
+    func gone() async throws {
+        let test = try TestEngine(schema: withoutKeys)
+        let both = #"[{"id":"a","notes":"n"},{"id":"b","notes":"n"}]"#
+        try test.upstream.set("/orders", both)
+        _ = try await test.store.apply(PulledPage(entity: "orders", records: both), at: test.clock.timestamp)
+        try await test.change("a", #"{"notes":"mine"}"#)
+        test.upstream.fail(.unclear(status: nil, "no answer"), afterApplying: true)
+        try await test.send()
+        try test.upstream.set("/orders", #"[{"id":"b","notes":"n"}]"#)
+        try await test.send()
+        #expect(test.upstream.pushes.count == 1)
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+        #expect(try test.record("a") == nil)
+        let conflict = try #require(try test.store.conflicts(before: nil, open: false, limit: 9).conflicts.first)
+        #expect(conflict["winner"] == "server" && conflict.at(path: "local.notes") == "mine")
+    }
+
     @Test("it is repeated when it did not arrive")
     func missing() async throws {
         let test = try await sent(withoutKeys, arrives: false)

@@ -28,7 +28,9 @@ extension Pusher {
         if isUnclear, change.operation == .delete { return try await repeatable(deletion: change, entity) }
         guard isUnclear && change.operation == .update || isHeld(change, entity) else { return change }
         // The server's version decides what is left of the change, if it can be read.
-        guard let found = try await readable({ try await refresh(change, entity) }) else { return change }
+        let found: RemoteRecord?
+        do { found = try await refresh(change, entity) } catch UpstreamError.refused { return change }
+        guard let found else { return try await unlessGone(change, entity) }
         guard let change = try store.sendableChange(change.id) else { return nil }
         guard isUnclear, change.isSaid(by: found.record, of: entity) else { return change }
         try await acknowledge(change, found)
@@ -134,9 +136,14 @@ extension Pusher {
         return found
     }
 
-    /// Nil also if the upstream refuses to show the record by its key.
-    private func readable(_ read: () async throws -> RemoteRecord?) async throws -> RemoteRecord? {
-        do { return try await read() } catch UpstreamError.refused { return nil }
+    /// The change, to be sent although its record was just asked for and not found; nil once it has ended, because the record is
+    /// gone. Some upstreams make a record of an edit that meets none.
+    private func unlessGone(_ change: OutboxChange, _ entity: Entity) async throws -> OutboxChange? {
+        guard try reader.canRead(entity, change.address), try await isGone(change, entity) else { return change }
+        let record = "\(entity.name)/\(entity.shownKey(of: change.address))"
+        let failure = PushFailure(.gone, message: "\(record) was asked for before the change, and is gone")
+        try await finish(lookedUp: change, as: outcome(of: .gone, change, failure))
+        return nil
     }
 
     /// A look-up that fails says nothing about the change: one that was accepted stays so, and is never sent again.

@@ -56,7 +56,7 @@ extension Pusher {
     }
 
     /// Whether the record that was just asked for and not found is gone; false if that cannot be found out now.
-    private func isGone(_ change: OutboxChange, _ entity: Entity) async throws -> Bool {
+    func isGone(_ change: OutboxChange, _ entity: Entity) async throws -> Bool {
         do {
             return try await verdict(on: change.address, entity, wasRead: true) == .gone
         } catch UpstreamError.cancelled {
