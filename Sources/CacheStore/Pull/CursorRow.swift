@@ -60,8 +60,8 @@ struct CursorRow {
 extension PullInProgress {
     fileprivate var json: String {
         JSONText.object([
-            "kind": .string(kind.rawValue), "since": .string(since), "delta": .string(delta),
-            "until": .string(until), "position": .string(position),
+            "kind": .string(kind.rawValue), "list": .string(list?.rawValue), "since": .string(since),
+            "delta": .string(delta), "until": .string(until), "position": .string(position),
             "seen": .integer(seen), "latest": .string(latest),
             "started": .integer(started.map { Int($0.milliseconds) }), "began": .integer(began.map { Int($0) }),
             "window": .string(window),
@@ -74,8 +74,8 @@ extension PullInProgress {
             let seen = value["seen"]?.integer, (0...CursorRow.most).contains(seen)
         else { return nil }
         self.init(
-            kind: kind, since: value["since"]?.string, delta: value["delta"]?.string,
-            until: value["until"]?.string, position: value["position"]?.string, seen: seen,
+            kind: kind, list: value["list"]?.string.flatMap(List.init(rawValue:)), since: value["since"]?.string,
+            delta: value["delta"]?.string, until: value["until"]?.string, position: value["position"]?.string, seen: seen,
             latest: value["latest"]?.string,
             started: value["started"]?.integer.map { Timestamp(milliseconds: Int64($0)) },
             began: value["began"]?.integer.map { Int64($0) }, window: value["window"]?.string)

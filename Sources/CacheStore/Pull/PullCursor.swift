@@ -67,7 +67,15 @@ package struct PullInProgress: Sendable, Equatable {
         case widening
     }
 
+    /// The two lists of an entity with `pull.changes`.
+    package enum List: String, Sendable, Equatable {
+        case everything
+        case changes
+    }
+
     package var kind: Kind
+    /// Which of two lists `position` is of; nil when the entity has one.
+    package var list: List?
     /// The start time of a pull of changes.
     package var since: String?
     /// The token of a pull of changes since one.
@@ -88,10 +96,12 @@ package struct PullInProgress: Sendable, Equatable {
     package var window: String?
 
     package init(
-        kind: Kind, since: String? = nil, delta: String? = nil, until: String? = nil, position: String? = nil,
-        seen: Int = 0, latest: String? = nil, started: Timestamp? = nil, began: Int64? = nil, window: String? = nil
+        kind: Kind, list: List? = nil, since: String? = nil, delta: String? = nil, until: String? = nil,
+        position: String? = nil, seen: Int = 0, latest: String? = nil, started: Timestamp? = nil, began: Int64? = nil,
+        window: String? = nil
     ) {
         self.kind = kind
+        self.list = list
         self.since = since
         self.delta = delta
         self.until = until

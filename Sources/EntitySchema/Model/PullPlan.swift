@@ -138,6 +138,8 @@ package struct PullPlan: Sendable, Equatable {
     /// How it is asked for, if it is more than `path` and `query`.
     package var call: ListCall?
     package var list: ListPlan
+    /// The list of what changed; nil if the one above is asked for that too.
+    package var changes: ChangesList?
     package var mode: Mode
     /// The field with a record's change time.
     package var changedAt: String?
@@ -186,7 +188,8 @@ package struct PullPlan: Sendable, Equatable {
     }
 
     private var sinceFormatsInCall: [TimeFormat] {
-        call?.placeholders.filter { $0.name == .value("since") }.compactMap(\.format) ?? []
+        let call = changes?.call ?? call
+        return call?.placeholders.filter { $0.name == .value("since") }.compactMap(\.format) ?? []
     }
 
     /// Whether change times may be numbers: not where requests have the times that are read in answers, in another form.

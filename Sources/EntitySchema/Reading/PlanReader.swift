@@ -16,27 +16,28 @@ struct PlanReader {
         guard let node = entity.child("pull") else { return nil }
         try node.requireKeys(
             [
-                "path", "call", "query", "body", "mode", "since", "changed_at", "deleted", "record", "detail", "where",
-                "keep",
+                "path", "call", "query", "body", "mode", "since", "changes", "changed_at", "deleted", "record", "detail",
+                "where", "keep",
             ] + ListReader.keys)
         var list = try ListReader(node: node, base: list).list()
         (list.lone, list.lift) = (lone, lift)
         var names = names(of: list, node.child("since"))
         if node.child("where") != nil { names.values.insert("until") }
+        var changes = try changes(of: node, list)
+        if changes != nil { names = withoutChanges(names) }
         var request = try ListCallReader(node: node, names: names).read()
-        let mode = try mode(node, request.call)
+        let mode = try mode(node, changes.map(\.call) ?? request.call)
         if case .since(let parameter, _) = mode {
             request.call = request.call?.formatting("since", as: parameter.format)
+            let changesCall = changes?.call?.formatting("since", as: parameter.format)
+            changes?.call = changesCall
         }
         var plan = PullPlan(
-            path: request.path,
-            query: request.query,
-            call: request.call,
-            list: list,
-            mode: mode,
+            path: request.path, query: request.query, call: request.call, list: list, changes: changes, mode: mode,
             changedAt: try changedAt(node, mode),
             deleted: try deletionMark(),
             single: try single(node.child("record"), request, node.child("call") ?? node))
+        try checkChanges(of: plan, node)
         plan.clock = plan.clockOfRequests
         if let detail = node.child("detail") {
             let read = try DetailReader(node: detail, base: self.list).read()

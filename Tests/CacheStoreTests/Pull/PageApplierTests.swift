@@ -192,7 +192,7 @@ struct PageApplierTests {
             watermark: "2026-01-01T00:00:00.000Z", lastSyncedAt: TestCache.now, lateness: 5, heldDeletions: 3,
             error: "none")
         cursor.pull = PullInProgress(
-            kind: .changes, since: "x", position: "3", seen: 1000, started: TestCache.now, began: 7)
+            kind: .changes, list: .changes, since: "x", position: "3", seen: 1000, started: TestCache.now, began: 7)
         let records = #"[{"id":"a","updated_at":"2026-02-01"}]"#
         let page = PulledPage(entity: "orders", records: records, cursor: cursor)
         _ = try await cache.store.apply(page, at: TestCache.now)

@@ -60,12 +60,14 @@ struct LiftCheck {
         guard entity[field: entity.key]?.kind == .string else {
             throw error("key", "a name is text; make \(entity.key) of type string")
         }
-        guard let list = entity.pull?.list, !list.records.paths.contains(where: { $0 == "*" || $0.hasSuffix(".*") })
-        else {
-            return
-        }
+        try checkNames(in: entity.pull?.list, at: "pull.records")
+        try checkNames(in: entity.pull?.changes?.list, at: "pull.changes.records")
+    }
+
+    private func checkNames(in list: ListPlan?, at place: String) throws(SchemaError) {
+        guard let list, !list.records.paths.contains(where: { $0 == "*" || $0.hasSuffix(".*") }) else { return }
         throw error(
-            "pull.records",
+            place,
             "from: $name takes the names of an object's members, so records must end with *, such as contacts.* or \"*\""
         )
     }

@@ -14,16 +14,8 @@ extension SchemaCheck {
             return
         }
         try checkChangeTime(pull, of: entity)
-        if let size = pull.list.size, pull.query.contains(where: { $0.name == size }), pull.call?.names("size") != true
-        {
-            throw error(
-                entity, "pull.query",
-                "\(size) is what pagination sends, with its page_size (\(pull.list.pageSize)); set that, and leave it out here"
-            )
-        }
-        if pull.call?.names("account") == true, schema.upstream.account == nil {
-            throw error(entity, "pull", "{$account} needs upstream.account, which says who is signed in; add it")
-        }
+        try checkRequests(pull, of: entity, at: "pull")
+        if pull.changes != nil { try checkRequests(pull.ofChanges, of: entity, at: "pull.changes") }
         try check(pull.deleted, of: entity)
         try check(pull.single.body, of: entity, at: "pull.record.body")
         for name in pull.single.path.placeholders { try field(name, of: entity, at: "pull.record.path") }
@@ -32,6 +24,19 @@ extension SchemaCheck {
             throw error(entity, "pull.detail.when_changed", "\(name) goes through a list; name another field, or any")
         }
         for detail in pull.details { try check(detail, of: entity) }
+    }
+
+    private func checkRequests(_ pull: PullPlan, of entity: Entity, at place: String) throws(SchemaError) {
+        if let size = pull.list.size, pull.query.contains(where: { $0.name == size }), pull.call?.names("size") != true
+        {
+            throw error(
+                entity, "\(place).query",
+                "\(size) is what pagination sends, with its page_size (\(pull.list.pageSize)); set that, and leave it out here"
+            )
+        }
+        if pull.call?.names("account") == true, schema.upstream.account == nil {
+            throw error(entity, place, "{$account} needs upstream.account, which says who is signed in; add it")
+        }
     }
 
     private func checkChangeTime(_ pull: PullPlan, of entity: Entity) throws(SchemaError) {

@@ -107,7 +107,8 @@ struct ListPull {
             if pullsEverything, !isUnstable { cursor.listGap = nil }
             return
         }
-        let noted = gap.noted(after: cursor.listGap)
+        // What is usual is known of the list of everything.
+        let noted = gap.noted(after: pull.list == .changes ? nil : cursor.listGap)
         isUsualGap = noted.times >= ListGap.enough
         if pullsEverything { cursor.listGap = noted.text }
     }
@@ -163,8 +164,8 @@ struct ListPull {
         isResumed = false
         progress.seen = nil
         progress.pull = PullInProgress(
-            kind: pull.kind, since: pull.since, delta: pull.delta, until: pull.until, started: puller.now(),
-            window: pull.window)
+            kind: pull.kind, list: plan.list(of: pull.kind), since: pull.since, delta: pull.delta, until: pull.until,
+            started: puller.now(), window: pull.window)
         if showsEachOnce {
             let nothing = try puller.store.startDeletionSweep(of: entity.name, window: window(moved: .seconds(-300)))
             progress.seen = nothing

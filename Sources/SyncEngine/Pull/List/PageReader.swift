@@ -34,7 +34,7 @@ struct PageReader: Sendable {
     init(_ puller: Puller, _ entity: Entity, _ plan: PullPlan, from pull: PullInProgress) {
         self.puller = puller
         self.entity = entity
-        self.plan = plan
+        self.plan = plan.list(of: pull.kind) == .changes ? plan.ofChanges : plan
         next = pull
     }
 

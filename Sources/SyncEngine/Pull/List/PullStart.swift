@@ -35,7 +35,7 @@ struct PullStart {
 
     /// An interrupted full pull can be resumed for any request; other pulls only in their own mode.
     private func fits(_ pull: PullInProgress) -> Bool {
-        guard pull.window == window else { return false }
+        guard pull.window == window, pull.list == plan.list(of: pull.kind) else { return false }
         return switch pull.kind {
         case .everything: true
         case .widening: !full && until != nil
@@ -47,6 +47,15 @@ struct PullStart {
 }
 
 extension PullPlan {
+    /// Which of two lists a pull of this kind reads; nil if there is only one.
+    func list(of kind: PullInProgress.Kind) -> PullInProgress.List? {
+        guard changes != nil else { return nil }
+        return switch kind {
+        case .everything, .widening: .everything
+        case .changes, .delta, .newest: .changes
+        }
+    }
+
     /// The change time up to which the cache is complete; nil before the first pull.
     ///
     /// An overlap before the watermark: rows are committed late, and upstreams differ on whether a time includes

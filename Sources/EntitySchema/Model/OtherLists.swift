@@ -13,3 +13,22 @@ package struct TombstoneList: Sendable, Equatable {
 
     package func isDeletion(_ entry: JSONText) -> Bool { marks.allSatisfy { $0.holds(in: entry) } }
 }
+
+/// The list of what changed (`pull.changes`), for an upstream that has one beside the list of everything.
+package struct ChangesList: Sendable, Equatable {
+    package var path: String
+    package var query: [QueryItem]
+    package var call: ListCall?
+    package var list: ListPlan
+}
+
+extension PullPlan {
+    /// The same plan, with the list of changes as its only one.
+    package var ofChanges: PullPlan {
+        guard let changes else { return self }
+        var plan = self
+        (plan.path, plan.query, plan.call, plan.list) = (changes.path, changes.query, changes.call, changes.list)
+        plan.changes = nil
+        return plan
+    }
+}
