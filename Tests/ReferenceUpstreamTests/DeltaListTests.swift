@@ -102,6 +102,25 @@ struct DeltaListTests {
         #expect(try await harness.get("/search").status == 405)
     }
 
+    @Test("a list of changes has an address of its own, or a body that says since when")
+    func changes() async throws {
+        let harness = try harness(
+            """
+            call: POST /search, body: { all: true }, since: { field: changed }, \
+            changes: { call: POST /search, body: { from: "{$since}" }, records: rows }
+            """)
+        try harness.at("2023-06-01T00:00:00Z")
+        try harness.upstream.update("items", "4", with: JSONText.object(["name": "new"]))
+        let all = try await harness.send("POST", "/search", #"{"all":true}"#)
+        #expect(try all.column("id", of: "value").count == 5)
+        let changed = try await harness.send("POST", "/search", #"{"from":"2023-05-01T00:00:00Z"}"#)
+        #expect(try changed.column("id", of: "rows") == ["4"])
+        let apart = try self.harness(
+            "path: /items, since: { param: since, field: changed }, changes: { path: /changed, records: rows }")
+        #expect(try await apart.get("/items").column("id", of: "value").count == 5)
+        #expect(try await apart.get("/changed?since=2023-05-01T00:00:00Z").at("rows").elementCount == 0)
+    }
+
     @Test("a list of deletions is asked for by time, and has those of records that are back")
     func dated() async throws {
         let harness = try harness(

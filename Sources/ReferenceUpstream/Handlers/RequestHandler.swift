@@ -75,11 +75,19 @@ struct RequestHandler: Sendable {
 
     private func isRead(_ target: Routes.Target, _ body: JSONText?) -> Bool {
         switch target {
-        case .list(let name): schema[name]?.pull?.call?.values(in: [], body: body) != nil
+        case .list(let name):
+            schema[name]?.pull?.call?.values(in: [], body: body) != nil && !isOfChanges(schema[name]?.pull, body)
+        case .changes(let name): isOfChanges(schema[name]?.pull, body)
         case .deletions(let name): schema[name]?.tombstones?.plan.call?.values(in: [], body: body) != nil
         case .record(let name): body.flatMap { schema[name]?.pull?.single.body?.values(in: $0) } != nil
         default: false
         }
+    }
+
+    /// Whether a request for a list is one for what changed, where both lists are asked for at one address.
+    private func isOfChanges(_ pull: PullPlan?, _ body: JSONText?) -> Bool {
+        guard let pull, let values = pull.changes?.call?.values(in: [], body: body) else { return false }
+        return pull.mode == .newestFirst || values["since"] != nil || values["delta"] != nil
     }
 
     /// Accepts the fixed token or one from a sign-in; without either configured, everyone may call.
@@ -102,6 +110,8 @@ struct RequestHandler: Sendable {
         case .check: return .json(200, envelope.parts(accountAtCheck))
         case .list(let name):
             return try ListHandler(handler: self, request: request, now: now).list(name, &store)
+        case .changes(let name):
+            return try ListHandler(handler: self, request: request, now: now).changes(of: name, &store)
         case .deletions(let name):
             return try DeletionHandler(handler: self, request: request, now: now).answer(name, store)
         case .record(let name):

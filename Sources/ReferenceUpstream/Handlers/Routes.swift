@@ -13,6 +13,7 @@ struct Routes: Sendable {
         case logout
         case dashboard
         case list(entity: String)
+        case changes(entity: String)
         case deletions(entity: String)
         case record(entity: String)
         case detail(parent: String, child: String)
@@ -49,6 +50,7 @@ struct Routes: Sendable {
         for entity in schema.entities {
             if let pull = entity.pull {
                 routes.append(Self.list(pull, .list(entity: entity.name)))
+                if pull.changes != nil { routes.append(Self.list(pull.ofChanges, .changes(entity: entity.name))) }
                 if let deleted = entity.tombstones {
                     routes.append(Self.list(deleted.plan, .deletions(entity: entity.name)))
                 }

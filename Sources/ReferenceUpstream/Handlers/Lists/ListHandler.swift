@@ -11,8 +11,18 @@ struct ListHandler {
     /// An entity's own list.
     func list(_ name: String, _ store: inout Store) throws(Refusal) -> Answer {
         guard let entity = handler.schema[name], let pull = entity.pull else { throw .notFound("such path") }
-        return try page(
-            of: entity, pull.list, order: pull.mode == .newestFirst ? .newestFirst : .arrival, pull: pull, &store)
+        return try page(of: entity, pull, &store)
+    }
+
+    /// Its list of what changed.
+    func changes(of name: String, _ store: inout Store) throws(Refusal) -> Answer {
+        guard let entity = handler.schema[name], let pull = entity.pull else { throw .notFound("such path") }
+        return try page(of: entity, pull.ofChanges, &store)
+    }
+
+    private func page(of entity: Entity, _ pull: PullPlan, _ store: inout Store) throws(Refusal) -> Answer {
+        let isSorted = pull.mode == .newestFirst && pull.changes == nil
+        return try page(of: entity, pull.list, order: isSorted ? .newestFirst : .arrival, pull: pull, &store)
     }
 
     /// The records of `child` that belong to one of `parent`.
