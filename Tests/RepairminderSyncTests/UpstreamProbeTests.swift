@@ -212,6 +212,28 @@ struct UpstreamProbeTests {
         #expect(Self.says(.error, "text: no record of the list has it, and pull.where tests it", in: found))
     }
 
+    @Test("a list of its own for changes is read as well, and its own keys are named")
+    func changesList() async throws {
+        let pull = """
+            { path: /notes, since: { param: since, field: updated_at }, \
+            changes: { path: /changed, records: rows } }
+            """
+        let site = Self.site("[NOTE]")
+        let lost = try await Self.findings(pull, site)
+        #expect(Self.says(.ok, "GET /notes: 1 record", in: lost), "\(lost.map(\.text))")
+        #expect(Self.says(.error, "GET /changed answered 404", advising: "correct pull.changes.path", in: lost))
+        let rows = Self.json(#"{"rows":[]}"#)
+        let empty = try await Self.findings(pull, site.merging(["/changed": rows]) { $1 })
+        #expect(Self.says(.ok, "GET /changed: no records at rows", in: empty), "\(empty.map(\.text))")
+        #expect(!empty.contains { $0.level == .error })
+        let elsewhere = Self.json(#"{"items":[\#(Self.note)]}"#)
+        let moved = try await Self.findings(pull, site.merging(["/changed": elsewhere]) { $1 })
+        #expect(Self.says(.error, "no list at rows", advising: "set pull.changes.records: items", in: moved))
+        let deaf = Self.json(#"{"rows":[\#(Self.note)]}"#)
+        let whole = try await Self.findings(pull, site.merging(["/changed": deaf]) { $1 })
+        #expect(Self.says(.error, "since=2026-03-01", advising: "since.param", in: whole), "\(whole.map(\.text))")
+    }
+
     @Test("a filter by time that the upstream does not know is noticed")
     func changes() async throws {
         let site = Self.site("[NOTE]")

@@ -31,7 +31,7 @@ extension ListProbe {
 
     /// Whether the upstream returns only what changed.
     func changes(_ records: [JSONText]) async -> Finding? {
-        guard case .since(let parameter, let overlap) = pull.mode else { return nil }
+        guard case .since(let parameter, let overlap) = pull.mode, pull.changes == nil else { return nil }
         let item = parameter.item(now.description)
         let asked = parameter.isInTemplate ? "since \(item.value)" : "\(item.name)=\(item.value)"
         let page: Page
@@ -81,7 +81,7 @@ extension ListProbe {
         guard let delta = last.delta else { return noToken(at: place) }
         let changed: Page
         do {
-            changed = try await upstream.page(pull.request(of: entity.name, delta: delta))
+            changed = try await upstream.page(pull.ofChanges.request(of: entity.name, delta: delta))
         } catch {
             return .error(
                 entity.name, "the token at \(place) is not accepted: \(error.message)",

@@ -9,6 +9,10 @@ import Upstream
 struct ListProbe {
     let entity: Entity
     let pull: PullPlan
+    /// What the schema calls it.
+    var key = "pull"
+    /// From when it is asked for; nil for everything.
+    var since: String?
     let upstream: HTTPUpstream
     let transport: WatchedTransport
     let now: Timestamp
@@ -32,7 +36,7 @@ struct ListProbe {
     }
 
     func request(at position: String? = nil, since: String? = nil) -> PageRequest {
-        pull.request(of: entity.name, at: position, since: since)
+        pull.request(of: entity.name, at: position, since: since ?? self.since)
     }
 
     var styleAdvice: String { "correct pagination: its style is \"\(pull.list.style.word)\"" }
@@ -52,19 +56,19 @@ struct ListProbe {
             if answer.flatMap(pull.list.found)?.kind == .array {
                 return "correct pagination, pull.since or base_url, whichever it names"
             }
-            return lists(in: answer) ?? members(in: answer) ?? emptyAdvice(error) ?? "correct pull.path or base_url"
+            return lists(in: answer) ?? members(in: answer) ?? emptyAdvice(error) ?? "correct \(key).path or base_url"
         case .unauthorized: return "correct the token, or auth.send in the schema"
-        case .gone: return "correct pull.path"
+        case .gone: return "correct \(key).path"
         case .offline: return "check upstream.base_url, the network and DNS; else try again later"
         case .held, .throttled: return "try again later"
-        case .unclear: return "try again later; if it keeps failing, correct pull.path or pull.query"
-        default: return "correct pull.path, pull.query or the token"
+        case .unclear: return "try again later; if it keeps failing, correct \(key).path or \(key).query"
+        default: return "correct \(key).path, \(key).query or the token"
         }
     }
 
     /// Where else the answer has lists.
     private func lists(in answer: JSONText?) -> String? {
-        answer.flatMap { PlaceSearch($0).adviceOnRecords(under: "pull") }
+        answer.flatMap { PlaceSearch($0).adviceOnRecords(under: key) }
     }
 
     /// The place of records that are the members of an object.
@@ -72,7 +76,7 @@ struct ListProbe {
         let place = answer.flatMap { answer in
             (pull.list.lone?.key).flatMap { pull.list.records.membersWithKey($0, in: answer) }
         }
-        return place.map { "set pull.records: \($0 == "*" ? #""*""# : $0)" }
+        return place.map { "set \(key).records: \($0 == "*" ? #""*""# : $0)" }
     }
 
     /// What to do about an answer that leaves out a list without records; nil if it is another one.
@@ -80,12 +84,16 @@ struct ListProbe {
         guard case .malformed = error, let answer = transport.lastBody else { return nil }
         let isBare = answer.kind == .object && answer.members.isEmpty
         let place: String? = isBare ? "{}" : pull.list.records.outer(in: answer)
-        return place.map { "set pull.empty: \($0), if there are none" }
+        return place.map { "set \(key).empty: \($0), if there are none" }
     }
 
     private func empty(_ answer: JSONText) -> Finding {
-        let advice = lists(in: answer) ?? "nothing if there are none; else check what the token may see, and pull.query"
-        return .warning(entity.name, "\(call): no records at \(pull.list.records.description)", advice)
+        let message = "\(call): no records at \(pull.list.records.description)"
+        let other = lists(in: answer)
+        // Nothing may have changed for so long.
+        if since != nil, other == nil { return .ok(entity.name, message) }
+        let advice = other ?? "nothing if there are none; else check what the token may see, and \(key).query"
+        return .warning(entity.name, message, advice)
     }
 
     /// A member of the records' own that one from another place displaces.
@@ -162,10 +170,10 @@ struct ListProbe {
                 names.isEmpty
                     ? "set mode: full, if records have no change time" : "set it to \(names.joined(separator: " or "))")
         }
-        guard pull.mode == .newestFirst, times != times.sorted(by: >) else { return nil }
+        guard pull.mode == .newestFirst, pull.changes == nil, times != times.sorted(by: >) else { return nil }
         return .error(
             entity.name, "the list is not sorted by \(field), newest first",
-            "correct pull.query, which must sort it, or use mode: full")
+            "correct \(key).query, which must sort it, or use mode: full")
     }
 
     private static func isNameOfChangeTime(_ name: String) -> Bool {

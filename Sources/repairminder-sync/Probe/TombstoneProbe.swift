@@ -10,15 +10,12 @@ struct TombstoneProbe {
     let transport: WatchedTransport
     let now: Timestamp
 
-    /// How far it looks back in a list that is asked for by time.
-    private static let span = Duration.seconds(30 * 86_400)
-
     private var call: String { "\(list.plan.call?.method ?? "GET") \(list.plan.path)" }
 
     func report() async -> ProbeReport {
         let page: Page
         do {
-            let since = list.plan.isSince ? (now - Self.span).description : nil
+            let since = list.plan.isSince ? (now - UpstreamProbe.span).description : nil
             page = try await upstream.page(list.plan.request(of: entity.name, since: since, now: now))
         } catch {
             return ProbeReport(failure(error), of: error)

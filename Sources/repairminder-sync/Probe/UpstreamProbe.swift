@@ -13,6 +13,9 @@ struct UpstreamProbe {
     let transport: WatchedTransport
     let now: Timestamp
 
+    /// How far it looks back in a list that is asked for by time.
+    static let span = Duration.seconds(30 * 86_400)
+
     func findings() async -> [Finding] {
         var findings = [await account()].compactMap(\.self)
         if findings.contains(where: { $0.level == .error }) { return findings }
@@ -25,6 +28,10 @@ struct UpstreamProbe {
             // Each further list would fail in the same way, after as long a wait.
             if report.concernsAll { break }
             findings += await others(entity, report.records)
+            if let report = await changes(of: entity, pull) {
+                findings += report.findings
+                if report.concernsAll { break }
+            }
             if let list = entity.tombstones {
                 let report = await TombstoneProbe(
                     entity: entity, list: list, upstream: upstream, transport: transport, now: now
@@ -34,6 +41,16 @@ struct UpstreamProbe {
             }
         }
         return findings
+    }
+
+    /// The list of what changed, if it is another one. With tokens, the list of everything says how it is asked for.
+    private func changes(of entity: Entity, _ pull: PullPlan) async -> ProbeReport? {
+        guard pull.changes != nil, pull.deltaToken == nil else { return nil }
+        let since = pull.isSince ? (now - Self.span).description : nil
+        return await ListProbe(
+            entity: entity, pull: pull.ofChanges, key: "pull.changes", since: since, upstream: upstream,
+            transport: transport, now: now
+        ).report()
     }
 
     private func others(_ entity: Entity, _ records: [JSONText]) async -> [Finding] {
