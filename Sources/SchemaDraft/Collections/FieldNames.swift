@@ -22,11 +22,28 @@ enum FieldNames {
 
     // MARK: Credentials
 
-    private static let secrets = ["password", "secret", "private_key", "api_key", "access_token", "passcode"]
+    private static let secrets = [
+        "password", "secret", "private_key", "api_key", "access_token", "passcode", "passphrase", "secret_key",
+        "secret_access_key", "account_key", "encryption_key", "signing_key", "credential", "credentials",
+    ]
+    /// Before `token`: what is none, but the place of a page or of a version.
+    private static let places: Set = [
+        "version", "page", "next", "previous", "prev", "sync", "delta", "continuation", "cursor", "pagination", "idempotency",
+        "iterator",
+    ]
 
     static func isSecret(_ shape: DataShape, name: String) -> Bool {
         guard shape.kind == .string, shape.enumValues.isEmpty else { return false }
         let word = Words.snake(name)
         return shape.format == "password" || secrets.contains { word == $0 || word.hasSuffix("_\($0)") }
+    }
+
+    /// `plex_token`, `token`; not `token_type`, `next_page_token`. In some APIs it is what identifies a record.
+    static func isToken(_ shape: DataShape, name: String) -> Bool {
+        guard shape.kind == .string, shape.enumValues.isEmpty, !["date", "date-time"].contains(shape.format ?? "") else {
+            return false
+        }
+        let words = Words.snake(name).split(separator: "_").map(String.init)
+        return words.last == "token" && !words.dropLast().contains(where: places.contains)
     }
 }

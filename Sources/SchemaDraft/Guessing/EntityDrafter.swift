@@ -3,6 +3,14 @@ struct EntityDrafter {
     let document: OpenAPIDocument
     let collections: [Collection]
 
+    private let tokens: TokenNames
+
+    init(document: OpenAPIDocument, collections: [Collection]) {
+        self.document = document
+        self.collections = collections
+        tokens = TokenNames(document, collections)
+    }
+
     private var shapes: ShapeReader { document.shapes }
 
     func entities() -> [DraftEntity] {
@@ -29,7 +37,8 @@ struct EntityDrafter {
         _ collection: Collection, _ targets: ReferenceTargets, below parent: DraftEntity?, _ above: Collection?
     ) -> DraftEntity {
         var collection = collection
-        var fields = FieldGuess(shapes: shapes, targets: targets, entity: collection.name, key: collection.key.value)
+        var fields = FieldGuess(
+            shapes: shapes, targets: targets, entity: collection.name, key: collection.key.value, tokens: tokens)
         fields.add(collection.answer.item)
         if let single = singleShape(collection) { fields.add(single) }
         let path = creationPath(&collection, fields.fields)

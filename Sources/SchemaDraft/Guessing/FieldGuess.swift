@@ -7,6 +7,7 @@ struct FieldGuess {
     /// The entity's name and key.
     let entity: String
     let key: String
+    let tokens: TokenNames
 
     /// No one would read a schema with more fields.
     private static let most = 150
@@ -16,9 +17,12 @@ struct FieldGuess {
     private var taken: Set<String> = []
     private var relations: Set<String> = []
 
-    init(shapes: ShapeReader, targets: ReferenceTargets, entity: String, key: String) {
+    init(
+        shapes: ShapeReader, targets: ReferenceTargets, entity: String, key: String, tokens: TokenNames = TokenNames()
+    ) {
         self.shapes = shapes
         self.targets = targets
+        self.tokens = tokens
         self.entity = entity
         self.key = key
     }
@@ -70,7 +74,8 @@ struct FieldGuess {
         field.isTextOnWire = found.isTextOnWire
         field.timeForm = found.timeForm
         field.hasObjects = shape.isList && shapes.elements(of: shape).kind == .object
-        field.isSecret = FieldNames.isSecret(shape, name: name)
+        field.isSecret =
+            FieldNames.isSecret(shape, name: name) || FieldNames.isToken(shape, name: name) && !tokens.identify(name)
         field.isIndexed = !field.isSecret && isWorthAnIndex(field)
         field.isWriteOnly = shape.isWriteOnly && from == nil
         append(field)
