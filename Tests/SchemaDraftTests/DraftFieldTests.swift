@@ -8,14 +8,17 @@ struct DraftFieldTests {
     private typealias Document = SmallDocument
 
     private func things(_ members: String, _ paths: [String] = []) throws -> Entity? {
-        let thing = "Thing: { type: object, properties: { id: { type: integer }, title: { type: string }, \(members) } }"
+        let thing =
+            "Thing: { type: object, properties: { id: { type: integer }, title: { type: string }, \(members) } }"
         let list = "/things: { \(Document.list("Thing")), \(Document.call("post", "Thing", "Thing")) }"
         return try SchemaDraft.of(Document(schemas: [thing], paths: [list] + paths).text).schema["things"]
     }
 
     @Test(
         "What signs someone in is secret",
-        arguments: ["plexToken", "plaintext_token", "hosted_login_token", "token", "secretKey", "account_key", "passphrase"])
+        arguments: [
+            "plexToken", "plaintext_token", "hosted_login_token", "token", "secretKey", "account_key", "passphrase",
+        ])
     func secrets(_ name: String) throws {
         #expect(try things("\(name): { type: string }")?[field: name]?.secret == true)
     }
@@ -40,5 +43,59 @@ struct DraftFieldTests {
         ).schema["cards"]
         #expect(cards?.key == "token")
         #expect(cards?[field: "account_token"]?.secret == false)
+    }
+
+    // MARK: Change times
+
+    private func draft(_ changed: String, _ since: String = "schema: { type: string }") throws -> SchemaDraft {
+        let thing =
+            "Thing: { type: object, properties: { id: { type: integer }, updated_at: { type: string, \(changed) } } }"
+        let parameters = "parameters: [{ name: updated_since, in: query, \(since) }],"
+        return try SchemaDraft.of(
+            Document(schemas: [thing], paths: ["/things: { \(Document.list("Thing", parameters)) }"]).text)
+    }
+
+    @Test(
+        "A change time that is no ISO 8601 asks for no changes",
+        arguments: [
+            "format: date-time, example: \"Tue, 20 Nov 2012 00:00:00 +0000\"", "example: \"20/11/2012 09:00\"",
+            "description: \"The last modification. RFC-2822\"", "description: \"Written as d/m/Y\"",
+        ])
+    func otherTimes(_ changed: String) throws {
+        let draft = try draft(changed)
+        #expect(draft.schema["things"]?.pull?.isSince == false)
+        #expect(draft.schema["things"]?[field: "updated_at"]?.kind == .string)
+        #expect(draft.todos.contains { $0.contains("updated_since") }, "\(draft.yaml)")
+    }
+
+    @Test(
+        "A change time in ISO 8601, or of which nothing is said, asks for changes",
+        arguments: [
+            "format: date-time", "description: when it changed", "example: \"2012-11-20 00:00:00\"",
+            "description: \"ISO 8601, not RFC 2822\"",
+        ])
+    func times(_ changed: String) throws {
+        #expect(try draft(changed).schema["things"]?.pull?.changedAt == "updated_at")
+    }
+
+    @Test(
+        "The time is sent in the form that the parameter takes",
+        arguments: [
+            ("description: a unix timestamp, schema: { type: string }", "epoch"),
+            ("schema: { type: string, example: \"1700690400000\" }", "epoch_ms"),
+            ("description: \"YYYY-MM-DD HH:mm:ss\", schema: { type: string }", "yyyy-MM-dd HH:mm:ss"),
+            ("description: \"as d/m/Y H:i\", schema: { type: string }", "dd/MM/yyyy HH:mm"),
+            ("description: \"DD.MM.YYYY\", schema: { type: string }", "dd.MM.yyyy"),
+        ])
+    func forms(_ since: String, _ form: String) throws {
+        let draft = try draft("format: date-time", since)
+        #expect(draft.yaml.replacing("\"", with: "").contains("format: \(form)"), "\(draft.yaml)")
+    }
+
+    @Test("A parameter that takes a form of no schema asks for no changes")
+    func unknownForm() throws {
+        let draft = try draft("format: date-time", "description: \"As RFC 2822 has it\", schema: { type: string }")
+        #expect(draft.schema["things"]?.pull?.isSince == false)
+        #expect(draft.todos.contains { $0.contains("updated_since") })
     }
 }

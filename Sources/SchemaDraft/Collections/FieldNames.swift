@@ -28,7 +28,8 @@ enum FieldNames {
     ]
     /// Before `token`: what is none, but the place of a page or of a version.
     private static let places: Set = [
-        "version", "page", "next", "previous", "prev", "sync", "delta", "continuation", "cursor", "pagination", "idempotency",
+        "version", "page", "next", "previous", "prev", "sync", "delta", "continuation", "cursor", "pagination",
+        "idempotency",
         "iterator",
     ]
 
@@ -40,7 +41,8 @@ enum FieldNames {
 
     /// `plex_token`, `token`; not `token_type`, `next_page_token`. In some APIs it is what identifies a record.
     static func isToken(_ shape: DataShape, name: String) -> Bool {
-        guard shape.kind == .string, shape.enumValues.isEmpty, !["date", "date-time"].contains(shape.format ?? "") else {
+        guard shape.kind == .string, shape.enumValues.isEmpty, !["date", "date-time"].contains(shape.format ?? "")
+        else {
             return false
         }
         let words = Words.snake(name).split(separator: "_").map(String.init)

@@ -22,6 +22,8 @@ struct DraftField: Sendable, Equatable {
     var isTextOnWire = false
     /// How the upstream writes the time, if not as most do.
     var timeForm: String?
+    /// Its texts are times that are not written in ISO 8601.
+    var isOtherTime = false
     var isSecret = false
     /// The document says that it is never shown.
     var isWriteOnly = false

@@ -29,13 +29,28 @@ struct ChangeTimeGuess {
     }
 
     func since() -> Guess<DraftEntity.Since>? {
-        guard let field, let parameter = list.queries.first(where: Self.isBound),
-            let format = Self.format(of: parameter), fits(field, format)
-        else { return nil }
+        guard let field, let parameter = bound, let form = TimeText.form(of: parameter), fits(field, form) else {
+            return nil
+        }
         return Guess(
-            DraftEntity.Since(parameter: parameter.name, field: field.name, format: format == "iso" ? nil : format),
+            DraftEntity.Since(parameter: parameter.name, field: field.name, format: form == "iso" ? nil : form),
             "by the names \(parameter.name) and \(field.wireName)")
     }
+
+    /// What keeps a parameter for changes from being used, for a comment.
+    var todo: String? {
+        guard let field, let bound, since() == nil else { return nil }
+        let reason =
+            switch field.kind {
+            case .simple("integer"): "\(field.name) is a number, which needs a form: see since.format in docs/schema.md"
+            case .simple("time") where !field.isOtherTime, .simple("string") where !field.isOtherTime:
+                "the form in which it takes a time was not found"
+            default: "\(field.name) is no time in ISO 8601, so change times cannot be compared"
+            }
+        return "pull.since: { param: \"\(bound.name)\", field: \(field.name) }: \(reason)"
+    }
+
+    private var bound: APIOperation.Parameter? { list.queries.first(where: Self.isBound) }
 
     /// `updated_since`, `updated_at[gte]`, `filter[updated_after]`, `modified_since`; `since` alone where it is a time, as
     /// it may also be the key of a page.
@@ -46,18 +61,10 @@ struct ChangeTimeGuess {
         return words.contains(where: verbs.contains) && words.contains(where: bounds.contains)
     }
 
-    private static func format(of parameter: APIOperation.Parameter) -> String? {
-        switch parameter.shape.kind {
-        case .integer, .number:
-            return (parameter.description ?? "").lowercased().contains("milli") ? "epoch_ms" : "epoch"
-        default: return parameter.shape.format == "date" ? "date" : "iso"
-        }
-    }
-
-    private func fits(_ field: DraftField, _ format: String) -> Bool {
+    private func fits(_ field: DraftField, _ form: String) -> Bool {
         switch field.kind {
-        case .simple("time"), .simple("string"): true
-        case .simple("integer"): format.hasPrefix("epoch")
+        case .simple("time"), .simple("string"): !field.isOtherTime
+        case .simple("integer"): form.hasPrefix("epoch")
         default: false
         }
     }

@@ -65,13 +65,18 @@ struct EntityDrafter {
             shapes: shapes, collection: collection, filler: filler,
             listPath: filler.path(collection.path, list: collection.path), creationPath: path
         ).complete(&entity)
-        entity.todos += collection.todos + [todo].compactMap(\.self)
-        if document.isObserved, let pull = entity.pull, pull.since == nil {
-            entity.todos.append(
-                "pull.since: a parameter for what changed since a time; without it each sync reads the whole list"
-            )
-        }
+        entity.todos += collection.todos + [todo].compactMap(\.self) + changeTodos(entity, collection.list)
         return entity
+    }
+
+    /// What is missing to ask for changes.
+    private func changeTodos(_ entity: DraftEntity, _ list: APIOperation) -> [String] {
+        guard let pull = entity.pull else { return [] }
+        let unclear = ChangeTimeGuess(list: list, fields: entity.fields).todo
+        guard document.isObserved, pull.since == nil else { return [unclear].compactMap(\.self) }
+        return [unclear].compactMap(\.self) + [
+            "pull.since: a parameter for what changed since a time; without it each sync reads the whole list"
+        ]
     }
 
     /// A number of a page that other lists have by their parameters is no mere guess.

@@ -37,7 +37,7 @@ struct FieldKindGuess {
         if let values = Self.values(of: shape) { return Found(kind: .enum(values)) }
         let example = shape.example?.text ?? ""
         switch shape.format ?? "" {
-        case "date-time": return time(like: example)
+        case "date-time" where !TimeText.isOther(shape): return time(like: example)
         case "date": return Found(kind: .simple("date"))
         case "int32", "int64", "uint32", "uint64":
             return Found(kind: .simple("integer"), isTextOnWire: true, reason: "a number in quotes by its format")
@@ -48,7 +48,9 @@ struct FieldKindGuess {
         if Self.isMoney(name), example.contains("."), Double(example) != nil {
             return Found(kind: .simple("money"), isTextOnWire: true, reason: "an amount in quotes by its example")
         }
-        if Self.isTimeName(name), shape.format == nil, example.isEmpty || example.contains("T") {
+        if Self.isTimeName(name), shape.format == nil, example.isEmpty || example.contains("T"),
+            !TimeText.isOther(shape)
+        {
             return Found(kind: .simple("time"), reason: "a time by its name")
         }
         return Found(kind: .simple("string"))
