@@ -103,6 +103,41 @@ struct DraftCreationTests {
         #expect(draft.yaml.contains("look_up: { match: [project_id, title] }"), "\(draft.yaml)")
     }
 
+    @Test("A lost creation is looked up by nothing that most records share, and is then left to a person")
+    func shared() throws {
+        func things(_ body: String, _ more: String = "") throws -> SchemaDraft {
+            let thing = "Thing: { type: object, properties: { id: { type: integer }, \(body)\(more) } }"
+            let paths = [
+                "/projects: { \(Document.list("Project")) }",
+                "/things: { \(Document.list("Thing")), \(Document.call("post", "Body", "Thing")) }",
+            ]
+            let sent = "Body: { type: object, required: [kind], properties: { \(body)\(more) } }"
+            return try SchemaDraft.of(Document(schemas: [Self.project, thing, sent], paths: paths).text)
+        }
+        for alone in ["kind: { type: string }", "kind: { type: string, enum: [a, b] }, project_id: { type: integer }"] {
+            let draft = try things(alone)
+            #expect(draft.schema["things"]?.push.create.first?.lookUp == nil, "\(draft.yaml)")
+            #expect(draft.todos.contains { $0.contains("push.create.look_up") })
+        }
+        let told = try things("kind: { type: string }", ", email: { type: string }")
+        #expect(told.yaml.contains("look_up: { match: [kind, email] }"), "\(told.yaml)")
+    }
+
+    @Test("A lost creation with a key of its own is looked up by the key, in the list if no call reads one record")
+    func ownKey() throws {
+        let tag =
+            "Tag: { type: object, required: [name], properties: { name: { type: string }, color: { type: string } } }"
+        let draft = try SchemaDraft.of(
+            Document(
+                schemas: [tag],
+                paths: [
+                    "/tags: { \(Document.list("Tag")), \(Document.call("post", "Tag", "Tag")) }",
+                    "/tags/{name}: { \(Document.deletion) }",
+                ]
+            ).text)
+        #expect(draft.yaml.contains("look_up: { match: [name] }"), "\(draft.yaml)")
+    }
+
     @Test("A body with a list of such records creates several, and is left to a person")
     func several() throws {
         let rows =

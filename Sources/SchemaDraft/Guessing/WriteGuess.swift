@@ -137,7 +137,8 @@ struct WriteGuess {
     ]
 
     private func lookUp(_ entity: DraftEntity, _ sent: [DraftField], isOwn: Bool) -> DraftRoute.LookUp? {
-        if isOwn, entity.pull != nil, collection.single != nil { return .key }
+        let path = entity.pull == nil ? listPath : nil
+        if isOwn { return path == nil && collection.single != nil ? .key : .match([key], path: path) }
         let shown = sent.filter { field in
             // A body may spell the member otherwise than the record.
             entity[field.name].map(isListed) == true && field.isPlain && !field.isSecret && field.name != key
@@ -155,12 +156,23 @@ struct WriteGuess {
         if let above = creationPath.flatMap({ entity[$0.field] }), isListed(above), !names.contains(above.name) {
             names.insert(above.name, at: 0)
         }
-        return .match(names, path: entity.pull == nil ? listPath : nil)
+        // Two records may be of one type and belong to the same other one; hardly to the same two.
+        let references = names.count { entity[$0]?.kind.isReference == true } + (path == nil ? 0 : 1)
+        guard references > 1 || names.contains(where: { entity[$0].map(Self.differs) == true }) else { return nil }
+        return .match(names, path: path)
     }
+
+    /// Last words of names whose values most records share with others.
+    private static let shared: Set = [
+        "type", "kind", "role", "status", "state", "category", "currency", "country", "color", "colour", "method",
+        "mode",
+        "level", "language", "locale", "provider", "platform", "priority", "timezone",
+    ]
 
     /// Whether a field may tell two records apart: many refer to the same record, or are in the same state.
     private static func differs(_ field: DraftField) -> Bool {
-        if case .simple = field.kind { true } else { false }
+        guard case .simple = field.kind else { return false }
+        return !shared.contains(Words.lastWord(of: field.wireName))
     }
 
     /// Whether the records of the list have it.
