@@ -255,6 +255,42 @@ struct DraftListTests {
         #expect(draft.paths.map(\.path) == ["/things"], "\(draft.yaml)")
     }
 
+    @Test("Settings with a list in them are no list, unless it is all that they have or is called like the path")
+    func settings() throws {
+        func get(_ members: String) -> String {
+            "get: { \(Document.answers("type: object, properties: { \(members) }")) }"
+        }
+        func things(_ name: String) -> String {
+            "\(name): { type: array, items: { $ref: \"#/components/schemas/Thing\" } }"
+        }
+        let (theme, total) = ("theme: { type: string }", "total: { type: integer }")
+        let draft = try draft(
+            [Self.thing],
+            [
+                "/settings/media: { \(get("\(theme), \(things("libraries"))")) }",
+                "/config: { \(get("auth: { type: object, properties: { \(theme), \(things("providers")) } }")) }",
+                "/info: { \(get("\(total), \(things("sections"))")) }",
+                "/settings/hooks: { \(get("\(theme), \(things("hooks"))")) }",
+                "/accounts/{account_id}/shelves: { \(get("\(theme), \(things("boards"))")) }",
+            ])
+        #expect(
+            draft.paths.map(\.path) == ["/info", "/settings/hooks", "/accounts/{account_id}/shelves"], "\(draft.yaml)")
+        #expect(draft.leftOut.allSatisfy { $0.why == .noList })
+    }
+
+    @Test("What stands beside the record that the path names is no list of such records")
+    func beside() throws {
+        let user = "user: { type: object, properties: { id: { type: integer }, login: { type: string } } }"
+        let codes = "codes: { type: array, items: { $ref: \"#/components/schemas/Thing\" } }"
+        let draft = try draft(
+            [Self.thing],
+            [
+                "/things: { \(Document.list("Thing")) }",
+                "/user: { get: { \(Document.answers("type: object, properties: { \(user), \(codes) }")) } }",
+            ])
+        #expect(draft.paths.map(\.path) == ["/things"], "\(draft.yaml)")
+    }
+
     @Test("A record in an envelope is found at a path of its own, also with .json, unless two lists could have it")
     func wrapped() throws {
         let single =

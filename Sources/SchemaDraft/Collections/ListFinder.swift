@@ -48,6 +48,9 @@ struct ListFinder {
         if isDoubtful, containers(of: best, in: answer).contains(where: { isRecord($0, of: path) }) {
             return .other("it answers one record, which contains \(best.names.joined(separator: "."))")
         }
+        if best.rank > 1, let reason = Singleton(shapes: shapes, path: path).reason(answer, best.names) {
+            return .other(reason)
+        }
         let rivals = candidates.filter { $0.rank == best.rank && $0.names.count == best.names.count }
         if rivals.count > 1 {
             let names = rivals.map { $0.names.joined(separator: ".") }.prefix(4).joined(separator: ", ")
