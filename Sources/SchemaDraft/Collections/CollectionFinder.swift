@@ -41,12 +41,14 @@ struct CollectionFinder {
         alignKeys(of: &found.collections)
         keepOwnKeys(of: &found.collections)
         leaveCounters(of: &found.collections)
+        let same = WholeLists(shapes: document.shapes).join(&found.collections)
+        found.collections.removeAll { same[$0.path.text] != nil }
         let views = Views(found.collections).found()
         found.collections.removeAll { views[$0.path.text] != nil }
-        found.leftOut += views.sorted { $0.key < $1.key }.map {
+        found.leftOut += views.merging(same) { first, _ in first }.sorted { $0.key < $1.key }.map {
             LeftOut(path: $0.key, why: .sameRecords, reason: $0.value)
         }
-        for index in found.collections.indices {
+        for index in found.collections.indices where found.collections[index].creationsBelow.isEmpty {
             found.collections[index].creationsBelow = creationsBelow(found.collections[index], among: found.collections)
         }
         EntityNames().name(&found.collections)

@@ -9,6 +9,9 @@ struct Parents {
     /// Whether the last parameter in its path names a record of some collection.
     func isBelow(_ collection: Collection) -> Bool { collection.parentForm.map { byForm[$0] != nil } == true }
 
+    /// The path of the list with this form.
+    func path(of form: String) -> PathPattern? { byForm[form]?.path }
+
     /// The collection whose records the last parameter in the path of this one names.
     func parent(of collection: Collection) -> Collection? {
         guard let form = collection.parentForm, let parent = byForm[form], parent.name != collection.name,

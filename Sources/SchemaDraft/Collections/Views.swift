@@ -21,13 +21,13 @@ struct Views {
     /// Path → why the list is left out.
     func found() -> [String: String] {
         collections.reduce(into: [:]) { found, collection in
-            if let reason = otherVersion(collection) ?? part(collection) {
+            if let reason = otherVersion(collection) ?? part(collection) ?? searched(collection) {
                 found[collection.path.text] = reason
                 return
             }
             guard !collection.path.parameters.isEmpty else { return }
             found[collection.path.text] =
-                sameRecords(collection) ?? deeper(collection) ?? connection(collection)
+                linkage(collection) ?? sameRecords(collection) ?? deeper(collection) ?? connection(collection)
                 ?? sharedPath(collection, among: collections.filter { found[$0.path.text] == nil })
         }
     }
@@ -81,12 +81,28 @@ struct Views {
             if let name = one.name, name == two.name {
                 return parents.isBelow(collection) || Words.folded(other.path.lastSegment) == last
             }
-            return Words.folded(other.path.lastSegment) == last
-                && one.properties.map(\.name) == two.properties.map(\.name)
+            return Words.folded(other.path.lastSegment) == last && isPart(one, of: two, collection)
         }
         return other.map {
             "its records are of the kind in \($0.path.text), and one of them may be below several others"
         }
+    }
+
+    /// Whether records have nothing that those of the list of all lack, and none is created here: `/users/{id}/teams` may show
+    /// less of a team than `/teams`.
+    private func isPart(_ item: DataShape, of other: DataShape, _ collection: Collection) -> Bool {
+        let (names, others) = (item.properties.map(\.name), other.properties.map(\.name))
+        return names == others
+            || collection.creation == nil && names.count > 1 && Set(names).isSubset(of: others)
+    }
+
+    /// `/tags/{id}/relationships/lists` of JSON:API, whose records are only a type and a key.
+    private func linkage(_ collection: Collection) -> String? {
+        let names = collection.answer.item.properties.map(\.name)
+        guard collection.path.segments.dropLast().last == "relationships", names.contains("type"),
+            Set(names).isSubset(of: ["id", "type", "links", "meta"])
+        else { return nil }
+        return "its records only name those of other lists"
     }
 
     /// Words after the path of a list for some of its records, or for what a new one looks like.
@@ -104,6 +120,20 @@ struct Views {
         let above = PathPattern.form(collection.base.dropLast())
         let whole = collections.first { other in
             PathPattern.form(other.base[...]) == above && areSame(collection, other)
+                && !other.list.queries.contains { $0.isRequired && $0.shape.preset == nil }
+        }
+        return whole.map { "its records are some of those of \($0.path.text)" }
+    }
+
+    /// `/search/orders` beside `/orders`, likewise.
+    private func searched(_ collection: Collection) -> String? {
+        let base = collection.base
+        guard base.dropLast().last.map(Words.folded) == "search", let last = base.last, collection.recordPath == nil,
+            collection.creation == nil
+        else { return nil }
+        let form = PathPattern.form((base.dropLast(2) + [last])[...])
+        let whole = collections.first { other in
+            PathPattern.form(other.base[...]) == form && areSame(collection, other)
                 && !other.list.queries.contains { $0.isRequired && $0.shape.preset == nil }
         }
         return whole.map { "its records are some of those of \($0.path.text)" }

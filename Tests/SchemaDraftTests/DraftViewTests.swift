@@ -1,0 +1,83 @@
+import EntitySchema
+import Testing
+
+@testable import SchemaDraft
+
+@Suite("Drafting lists that show the records of others")
+struct DraftViewTests {
+    private typealias Document = SmallDocument
+
+    private static let part =
+        "Part: { type: object, properties: { id: { type: integer }, title: { type: string }, thing_id: { type: integer } } }"
+    private static let thing = "Thing: { type: object, properties: { id: { type: integer }, title: { type: string } } }"
+    private static let link = "Link: { type: object, properties: { id: { type: string }, type: { type: string } } }"
+
+    private static let less =
+        "Less: { type: object, properties: { id: { type: integer }, thing_id: { type: integer } } }"
+
+    private func draft(_ paths: [String]) throws -> SchemaDraft {
+        let things = "/things: { \(Document.list("Thing")) }"
+        return try SchemaDraft.of(
+            Document(schemas: [Self.thing, Self.part, Self.link, Self.less], paths: [things] + paths).text)
+    }
+
+    private static let change = Document.call("put", "Part", "Part")
+    private static let post = Document.call("post", "Part", "Part")
+
+    @Test("The list of all records has the calls of the one below, if a record names the other one")
+    func joined() throws {
+        let draft = try draft([
+            "/parts: { \(Document.list("Part")) }",
+            "/things/{thing_id}/parts: { \(Document.list("Part")), \(Self.post) }",
+            "/things/{thing_id}/parts/{part_id}: { \(Document.single("Part")), \(Self.change), \(Document.deletion) }",
+        ])
+        #expect(draft.paths.map(\.path) == ["/things", "/parts"], "\(draft.yaml)")
+        let parts = try #require(draft.schema["parts"])
+        #expect(parts.pull?.single.path.source == "/things/{thing_id}/parts/{id}")
+        #expect(parts.push.create.first?.call == "POST /things/{thing_id}/parts")
+        #expect(parts.push.update.first?.call == "PUT /things/{thing_id}/parts/{id}")
+        #expect(parts.push.delete.first?.call == "DELETE /things/{thing_id}/parts/{id}")
+        #expect(draft.leftOut.map(\.why) == [.sameRecords])
+    }
+
+    @Test("The list of all records is kept alone if it has all calls of the one below")
+    func whole() throws {
+        let draft = try draft([
+            "/parts: { \(Document.list("Part")), \(Self.post) }",
+            "/parts/{id}: { \(Document.single("Part")), \(Self.change) }",
+            "/things/{thing_id}/parts: { \(Document.list("Part")), \(Self.post) }",
+            "/things/{thing_id}/parts/{id}: { \(Document.single("Part")), \(Self.change) }",
+        ])
+        #expect(draft.paths.map(\.path) == ["/things", "/parts"], "\(draft.yaml)")
+        #expect(draft.schema["parts"]?.push.update.first?.call == "PUT /parts/{id}")
+    }
+
+    @Test("A list of all records that cannot be changed is left out if these do not say what they are below")
+    func unnamed() throws {
+        let draft = try draft([
+            "/things/links: { \(Document.list("Link")) }",
+            "/things/{id}/links: { \(Document.list("Link")), \(Document.call("post", "Link", "Link")) }",
+            "/things/{id}/links/{link_id}: { \(Document.single("Link")), \(Document.deletion) }",
+        ])
+        #expect(draft.paths.map(\.path) == ["/things", "/things/{id}/links"], "\(draft.yaml)")
+        #expect(draft.leftOut.first?.reason.contains("where they can be changed") == true)
+    }
+
+    @Test("What shows less of the records of a whole list is left out, unless it has calls of its own")
+    func less() throws {
+        let paths = ["/parts: { \(Document.list("Part")) }", "/things/{id}/parts: { \(Document.list("Less")) }"]
+        #expect(try draft(paths).paths.map(\.path) == ["/things", "/parts"])
+        let own = "/things/{id}/parts/{part_id}: { \(Document.single("Less")), \(Self.change) }"
+        #expect(try draft(paths + [own]).paths.map(\.path).contains("/things/{id}/parts"))
+    }
+
+    @Test("Lists that only name records of others, and searches in another list, are left out")
+    func named() throws {
+        let draft = try draft([
+            "/parts: { \(Document.list("Part")) }", "/things/{id}/relationships/parts: { \(Document.list("Link")) }",
+            "/search/parts: { \(Document.list("Part")) }", "/search/links: { \(Document.list("Link")) }",
+        ])
+        #expect(draft.paths.map(\.path) == ["/things", "/parts", "/search/links"], "\(draft.yaml)")
+        #expect(draft.leftOut.allSatisfy { $0.why == .sameRecords })
+    }
+}
