@@ -98,4 +98,20 @@ struct DraftFieldTests {
         #expect(draft.schema["things"]?.pull?.isSince == false)
         #expect(draft.todos.contains { $0.contains("updated_since") })
     }
+
+    @Test(
+        "A list of changes shows deleted records if it can, and if they have a mark",
+        arguments: [
+            ("updated_since", "deleted_at", true), ("updated_since", "shelf", false), ("other", "deleted_at", false),
+        ])
+    func deleted(_ since: String, _ mark: String, _ isAsked: Bool) throws {
+        let times = ["updated_at", mark].map { "\($0): { type: string, format: date-time }" }.joined(separator: ", ")
+        let thing = "Thing: { type: object, properties: { id: { type: integer }, \(times) } }"
+        let parameters =
+            "parameters: [{ name: \(since), in: query, schema: { type: string } }, { name: include_deleted, in: query, schema: { type: boolean } }],"
+        let draft = try SchemaDraft.of(
+            Document(schemas: [thing], paths: ["/things: { \(Document.list("Thing", parameters)) }"]).text)
+        #expect(draft.yaml.contains("include_deleted") == isAsked, "\(draft.yaml)")
+        #expect((draft.schema["things"]?.pull?.deleted?.name == mark) == (mark == "deleted_at"))
+    }
 }

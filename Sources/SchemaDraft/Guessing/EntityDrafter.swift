@@ -190,12 +190,18 @@ struct EntityDrafter {
     ) -> DraftEntity.Pull {
         let changes = ChangeTimeGuess(list: collection.list, fields: entity.fields)
         let since = changes.since()
+        let deleted = deleted(entity)
+        var query = query(collection.list, paging.value)
+        // A pull of everything misses what was deleted; one of changes has to be told.
+        if since != nil, deleted != nil, let name = FixedParameter.forDeleted(of: collection.list) {
+            query.removeAll { $0.name == name }
+            query.append((name, Guess("true", "by its name: changes then show deleted records too")))
+        }
         let settings =
             collection.path.parameters.isEmpty ? nil : "one list for each: set upstream.settings in the configuration"
         return DraftEntity.Pull(
-            path: Guess(filler.path(collection.path, list: collection.path), settings),
-            query: query(collection.list, paging.value), records: records, paging: paging, since: since,
-            deleted: deleted(entity), single: single(collection, filler))
+            path: Guess(filler.path(collection.path, list: collection.path), settings), query: query, records: records,
+            paging: paging, since: since, deleted: deleted, single: single(collection, filler))
     }
 
     /// Parameters without which the list does not answer, but for the size of a page, which the paging sends.

@@ -19,6 +19,12 @@ enum FixedParameter {
         return known.isEmpty ? "" : "?" + known.joined(separator: "&")
     }
 
+    /// The parameter with which a list also shows deleted records.
+    static func forDeleted(of list: APIOperation) -> String? {
+        let names = ["includedeleted", "withdeleted", "showdeleted", "includetrashed", "withtrashed"]
+        return list.queries.first { names.contains(Words.folded($0.name)) && $0.shape.kind == .boolean }?.name
+    }
+
     private static func isPlain(_ text: String) -> Bool {
         !text.isEmpty
             && text.utf8.allSatisfy { byte in
