@@ -201,6 +201,34 @@ struct DraftListTests {
         #expect(issues?.push.delete.first?.call == "DELETE /things/{thing_id}/issues/{iid}")
     }
 
+    @Test("Records below another that have only such a number are left out")
+    func onlyCounter() throws {
+        let revision = "Revision: { type: object, properties: { version: { type: integer }, title: { type: string } } }"
+        let draft = try draft(
+            [Self.thing, revision],
+            [
+                "/things: { \(Document.list("Thing")) }", "/things/{id}/revisions: { \(Document.list("Revision")) }",
+                "/things/{id}/revisions/{version}: { \(Document.single("Revision")), \(Document.deletion) }",
+            ])
+        #expect(draft.paths.map(\.path) == ["/things"], "\(draft.yaml)")
+        #expect(draft.leftOut.first?.why == .noKey)
+    }
+
+    @Test("The name in the path of a record may begin with the last words of its list")
+    func tail() throws {
+        let order =
+            "Order: { type: object, properties: { token: { type: string }, product_id: { type: string }, rank: { type: integer } } }"
+        func orders(_ name: String) throws -> SchemaDraft {
+            let single = "/card_bulk_orders/{\(name)}: { \(Document.single("Order")) }"
+            return try draft(
+                [Self.thing, order],
+                ["/things: { \(Document.list("Thing")) }", "/card_bulk_orders: { \(Document.list("Order")) }", single])
+        }
+        #expect(try orders("bulk_order_token").schema["card_bulk_orders"]?.key == "token")
+        // The only member that ends like a key is that of another record.
+        #expect(try orders("reference").schema["card_bulk_orders"] == nil)
+    }
+
     @Test("A name does not identify records that belong to others and have no path of their own")
     func namesOfOthers() throws {
         let value = "required: [name], properties: { name: { type: string }, value: { type: string }"

@@ -40,7 +40,7 @@ struct CollectionFinder {
         }
         alignKeys(of: &found.collections)
         keepOwnKeys(of: &found.collections)
-        leaveCounters(of: &found.collections)
+        leaveCounters(&found)
         let same = WholeLists(shapes: document.shapes).join(&found.collections)
         found.collections.removeAll { same[$0.path.text] != nil }
         let views = Views(found.collections).found()
@@ -119,17 +119,23 @@ struct CollectionFinder {
     }
 
     /// `{issue_number}` in the path of a project's issue is its number, which mostly begins at 1 in each project. The issue's
-    /// own `id` is its key.
-    private func leaveCounters(of collections: inout [Collection]) {
-        let parents = Parents(collections)
-        for index in collections.indices where parents.isBelow(collections[index]) {
-            let own = collections[index]
+    /// own `id` is its key; without one, the issues of two projects could not be told apart.
+    private func leaveCounters(_ found: inout Found) {
+        let parents = Parents(found.collections)
+        for index in found.collections.indices.reversed() where parents.isBelow(found.collections[index]) {
+            let own = found.collections[index]
             guard let counter = own.answer.item[own.key.value], !KeyGuess.isCertain(own.key.value),
-                document.shapes.shape(of: counter).kind == .integer,
-                let id = own.answer.item.properties.first(where: { Words.folded($0.name) == "id" }),
-                document.shapes.shape(of: id).isTextOrNumber
+                document.shapes.shape(of: counter).kind == .integer
             else { continue }
-            collections[index].key = Guess(id.name, "its name; \(counter.name) may repeat below another record")
+            let id = own.answer.item.properties.first { Words.folded($0.name) == "id" }
+            if let id, document.shapes.shape(of: id).isTextOrNumber {
+                found.collections[index].key = Guess(
+                    id.name, "its name; \(counter.name) may repeat below another record")
+            } else if !PathParameter.ends(counter.name) {
+                found.collections.remove(at: index)
+                let reason = "\(counter.name) may repeat below another record, and nothing else identifies its records"
+                found.leftOut.append(LeftOut(path: own.path.text, why: .noKey, reason: reason))
+            }
         }
     }
 
@@ -142,7 +148,9 @@ struct CollectionFinder {
         let guess = KeyGuess(shapes: document.shapes, others: others, isObserved: document.isObserved)
         var key = guess.key(of: answer.item, at: operation.path, record: parameter)
         let isClear = key.flatMap { parameter?.member(key: $0.value) } != nil
-        if !isClear { key = guess.key(of: answer.item, at: operation.path, record: nil) }
+        if !isClear {
+            key = guess.key(of: answer.item, at: operation.path, record: nil, hasOther: parameter != nil)
+        }
         guard let key else {
             found.leftOut.append(
                 LeftOut(path: operation.path.text, why: .noKey, reason: guess.missing(answer.item)))

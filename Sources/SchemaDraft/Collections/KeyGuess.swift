@@ -21,8 +21,11 @@ struct KeyGuess {
 
     static func isKeyName(_ name: String) -> Bool { (names + weakNames).contains(Words.folded(name)) }
 
-    /// `record`: the name of a record in its path, which is mostly its key.
-    func key(of item: DataShape, at list: PathPattern, record: PathParameter?) -> Guess<String>? {
+    /// `record`: the name of a record in its path, which is mostly its key. `hasOther`: that name was found to be no member
+    /// of a record, so that a member which only ends like a key is one of another record.
+    func key(
+        of item: DataShape, at list: PathPattern, record: PathParameter?, hasOther: Bool = false
+    ) -> Guess<String>? {
         func said(_ name: String?) -> Guess<String>? {
             guard let name, isKey(name, of: item) else { return nil }
             return Guess(
@@ -45,7 +48,7 @@ struct KeyGuess {
                 return Guess(found, "a guess by its name: check that it differs for each record")
             }
         }
-        return onlyID(of: item, list)
+        return hasOther ? nil : onlyID(of: item, list)
     }
 
     /// Names repeat, unless a path or the document says that each record has one.

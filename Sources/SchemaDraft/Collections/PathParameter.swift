@@ -36,7 +36,8 @@ struct PathParameter {
         let all = Words.snake(name)
         if Self.stems(of: list, last: 1).contains(where: { all == "\($0)_id" }), let id = find("id") { return id }
         if let found = find(name) { return found }
-        let stems = Self.stems(of: list, last: 2)
+        let own = Self.stems(of: list, last: 1).first ?? ""
+        let stems = Self.stems(of: list, last: 2) + Self.tails(of: own)
         for word in all.split(separator: "_or_").map(String.init) + [all] {
             // `{customer}` may be its id or its name.
             guard let rest = Self.rest(of: word, stems) else {
@@ -63,6 +64,12 @@ struct PathParameter {
             let short = singular.split(separator: "_").last.map { Words.singular(String($0)) }
             return [singular, word, short].compactMap(\.self)
         }
+    }
+
+    /// `bulk_order` of `card_bulk_order`.
+    private static func tails(of stem: String) -> [String] {
+        let words = stem.split(separator: "_")
+        return words.indices.dropFirst().map { words[$0...].joined(separator: "_") }
     }
 
     private static func rest(of word: String, _ stems: [String]) -> String? {
