@@ -27,6 +27,27 @@ struct DraftUpdateTests {
             ).text)
     }
 
+    // MARK: The answer
+
+    @Test("An answer with the record above, or with what is around the record, does not show the record")
+    func otherRecord() throws {
+        func parts(_ answer: String) throws -> String {
+            let part = "Part: { type: object, properties: { \(Self.members), rank: { type: integer } } }"
+            let list = "/things/{id}/parts: { \(Document.list("Part")), \(Document.call("post", "Part", "Answer")) }"
+            let shown = "Answer: { type: object, properties: { \(answer) } }"
+            return try SchemaDraft.of(
+                Document(
+                    schemas: ["Thing: { type: object, properties: { \(Self.members) } }", part, shown],
+                    paths: ["/things: { \(Document.list("Thing")) }", list]
+                ).text
+            ).yaml
+        }
+        let other = "properties: { id: { type: integer }, address: { type: string }, limit: { type: integer } }"
+        #expect(try !parts("thing: { $ref: \"#/components/schemas/Thing\" }").contains("record: thing"))
+        #expect(try !parts("settings: { type: object, \(other) }").contains("record: settings"))
+        #expect(try parts("made: { $ref: \"#/components/schemas/Part\" }").contains("record: made"))
+    }
+
     // MARK: The key
 
     @Test("A PUT whose body has the key sends it, and takes no other value for it")

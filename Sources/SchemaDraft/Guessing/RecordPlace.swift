@@ -4,11 +4,19 @@ struct RecordPlace {
     let key: String
     /// What a record is called, without what differs between spellings.
     let name: String
+    /// A record of the list.
+    private let item: DataShape
+    /// What the records above it are called.
+    private let above: Set<String>
 
     init(of collection: Collection, _ shapes: ShapeReader) {
         self.shapes = shapes
         key = collection.key.value
         name = Words.folded(Words.singular(collection.name))
+        item = collection.answer.item
+        let names = collection.path.segments
+        above = Set(
+            zip(names, names.dropFirst()).filter { $1.contains("{") }.map { Words.folded(Words.singular($0.0)) })
     }
 
     /// Nil for the answer itself, also where nothing is known.
@@ -25,7 +33,7 @@ struct RecordPlace {
             let inner = shapes.shape(of: property)
             let own = Words.folded(property.name)
             let rank = own == name || Words.singular(own) == name ? 0 : Self.usual.contains(own) ? 1 : 2
-            if inner[key] != nil, inner.kind == .object {
+            if inner[key] != nil, inner.kind == .object, rank < 2 || isAlike(inner, own) {
                 if rank < best?.rank ?? 9 { best = ([property.name], rank) }
             } else if inner.kind == .object, rank < 2, let deeper = deeper(inner) {
                 if rank + 3 < best?.rank ?? 9 { best = ([property.name] + deeper, rank + 3) }
@@ -34,6 +42,14 @@ struct RecordPlace {
             }
         }
         return best?.names
+    }
+
+    /// Whether an object with a key may be such a record: it shows more of one than the key, and is not called like the record
+    /// above it. An answer may have that one, or the settings around the record.
+    private func isAlike(_ shape: DataShape, _ own: String) -> Bool {
+        if let name = item.name, name == shape.name { return true }
+        guard !above.contains(Words.singular(own)) else { return false }
+        return shape.properties.count < 3 || shape.properties.contains { $0.name != key && item[$0.name] != nil }
     }
 
     private static let usual: Set = ["data", "result", "item", "record", "entry", "value", "object", "attributes"]
