@@ -75,7 +75,8 @@ extension PullInProgress {
         else { return nil }
         self.init(
             kind: kind, list: value["list"]?.string.flatMap(List.init(rawValue:)), since: value["since"]?.string,
-            delta: value["delta"]?.string, until: value["until"]?.string, position: value["position"]?.string, seen: seen,
+            delta: value["delta"]?.string, until: value["until"]?.string, position: value["position"]?.string,
+            seen: seen,
             latest: value["latest"]?.string,
             started: value["started"]?.integer.map { Timestamp(milliseconds: Int64($0)) },
             began: value["began"]?.integer.map { Int64($0) }, window: value["window"]?.string)

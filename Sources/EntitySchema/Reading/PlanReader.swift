@@ -16,7 +16,8 @@ struct PlanReader {
         guard let node = entity.child("pull") else { return nil }
         try node.requireKeys(
             [
-                "path", "call", "query", "body", "mode", "since", "changes", "changed_at", "deleted", "record", "detail",
+                "path", "call", "query", "body", "mode", "since", "changes", "changed_at", "deleted", "record",
+                "detail",
                 "where", "keep",
             ] + ListReader.keys)
         var list = try ListReader(node: node, base: list).list()
