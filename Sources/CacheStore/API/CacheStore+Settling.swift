@@ -104,6 +104,14 @@ extension CacheStore {
         }
     }
 
+    /// Whether the upstream may still show one of these fields of a record as it was before a change from here.
+    package func isSettling(_ fields: [String], of entity: String, key: String, at now: Timestamp) throws -> Bool {
+        try read { db in
+            let row = try SettlingTable(entity: entity, db: db).alive(key, at: now, schema.upstream.settle)
+            return fields.contains { row?.parts[$0] != nil }
+        }
+    }
+
     /// Whether the record was created here, or moved to another address, so recently that its absence upstream says nothing.
     package func isNew(_ entity: String, key: String, at now: Timestamp) throws -> Bool {
         try read { db in

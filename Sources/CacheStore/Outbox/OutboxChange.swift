@@ -88,9 +88,11 @@ package struct OutboxChange: Sendable, Equatable {
         }
     }
 
-    /// Whether it sends a field that the upstream never shows, so that no record tells whether that has arrived.
-    package func hasHidden(of entity: Entity) -> Bool {
-        body.members.contains { entity[field: $0.key]?.isWriteOnly == true }
+    /// Whether a record shows each field that was sent. What it lacks says nothing, least of all that a null has arrived.
+    package func isWhollyShown(in record: JSONText, of entity: Entity) -> Bool {
+        body.members.allSatisfy { field, _ in
+            entity[field: field]?.isWriteOnly != true && entity.value(of: field, in: record) != nil
+        }
     }
 
     /// Whether the server filled in members of what a new record was sent with. An edit may have removed these, so its

@@ -44,10 +44,20 @@ extension Pusher {
         guard let found = try await reader.record(of: entity, known: change.address) else {
             return try await isGone(change, entity) ? .gone(failure) : nil
         }
-        if change.isTried || !change.hasHidden(of: entity), change.isSaid(by: found.record, of: entity) {
+        if try change.isTried || isTelling(found.record, of: change, entity),
+            change.isSaid(by: found.record, of: entity)
+        {
             return acknowledged(asRead: found)
         }
         return entity.isDeleted(found.record) ? .gone(failure) : nil
+    }
+
+    /// Whether a record with what was sent says that there was nothing to do: it shows each of these fields, and none of
+    /// them may be as it was before an earlier change from here.
+    private func isTelling(_ record: JSONText, of change: OutboxChange, _ entity: Entity) throws -> Bool {
+        guard change.isWhollyShown(in: record, of: entity) else { return false }
+        let sent = change.body.members.map(\.key)
+        return try !store.isSettling(sent, of: entity.name, key: change.key, at: now())
     }
 
     /// Whether what was just read may be older than an attempt whose answer was lost.
