@@ -68,6 +68,24 @@ struct SingleReadTests {
         #expect(try test.store.parents(of: "orders", after: 0, all: false, limit: 9).isEmpty)
     }
 
+    @Test("what a record no longer has is gone, also if the upstream asks to wait right after it was read")
+    func goneBeforeLimit() async throws {
+        let test = try await test("updated_at")
+        try test.upstream.serve([#"[{"id":"a","updated_at":"2026-02-01"},{"id":"b","updated_at":"2026-02-01"}]"#])
+        let count = Counter()
+        test.upstream.serveSingles { _, key in
+            if key == "a" {
+                return .success(#"{"id":"a","updated_at":"2026-02-01","thread":{"messages":[{"id":"n"}]}}"#)
+            }
+            guard count.next() > 1 else { return .failure(.throttled(.seconds(2), "too many requests")) }
+            return .success(#"{"id":"b","updated_at":"2026-02-01","thread":{"messages":[]}}"#)
+        }
+        try await test.pull()
+        await #expect(throws: UpstreamError.self) { try await test.pullDetails() }
+        try await test.pullDetails()
+        #expect(try test.keys("messages") == ["n"])
+    }
+
     @Test("a record is read again when the list shows a change, and keeps no children that are gone twice")
     func again() async throws {
         for trigger in ["any", "updated_at"] {

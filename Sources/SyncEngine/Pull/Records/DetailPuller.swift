@@ -61,8 +61,29 @@ struct DetailPuller {
     /// `all` fetches for every record, changed or not. Throws the first failure after all others are done.
     func pull(all: Bool) async throws {
         let all = try all || details.contains { try store.hasMissing(of: $0.entity) }
-        var failure: UpstreamError?
         var missing: [String: ChildOutcome] = [:]
+        let failure: UpstreamError?
+        do {
+            failure = try await read(all, &missing)
+        } catch {
+            // What these parents lack is decided by another reading.
+            for outcome in missing.values {
+                try await store.forgetFetched(Array(outcome.missing.keys), of: entity.name, at: puller.now())
+            }
+            throw error
+        }
+        for detail in details {
+            _ = try await puller.resolve(
+                missing[detail.entity]?.missing ?? [:], of: entity, detail, isFull: all && failure == nil)
+        }
+        if let failure { throw failure }
+        for detail in details { try await noteEnd(of: detail.entity) }
+    }
+
+    /// Fetches and writes all batches, and adds the children that their parents lack. Returns the first failure of a single
+    /// record.
+    private func read(_ all: Bool, _ missing: inout [String: ChildOutcome]) async throws -> UpstreamError? {
+        var failure: UpstreamError?
         var fetched = try await fetch(after: 0, all: all)
         while let batch = fetched.take() {
             // Large ones are not kept while others are fetched.
@@ -75,12 +96,7 @@ struct DetailPuller {
             if let ending = batch.ending { throw ending }
             if isLarge { fetched = try await fetch(after: last, all: all) }
         }
-        for detail in details {
-            _ = try await puller.resolve(
-                missing[detail.entity]?.missing ?? [:], of: entity, detail, isFull: all && failure == nil)
-        }
-        if let failure { throw failure }
-        for detail in details { try await noteEnd(of: detail.entity) }
+        return failure
     }
 
     /// Reads some records again although no list shows a change: as often as a full pull is due a thirtieth of them, at most
