@@ -31,6 +31,7 @@ struct CreationSearch {
         for _ in 1...Self.mostReadings {
             let reading = try await read()
             if let found = reading.found { return .applied(found) }
+            if let partial = reading.partial { return untilLong("the list may be cut: \(partial)") }
             if let doubt = reading.doubt { return .unknowable("the list may be cut: \(doubt)") }
             guard reconciler.hasSettled(change) else { return .notYet("the upstream may still apply the attempt") }
             let isSame = before.map(reading.isSame) ?? false
@@ -41,12 +42,16 @@ struct CreationSearch {
             }
             before = reading
         }
-        let restless = "\(request.path) kept changing while it was read"
-        guard isLongSince else { return .notYet(restless) }
-        return .unknowable("\(restless) for a day (a look_up with a path that names the record avoids this)")
+        return untilLong("\(request.path) kept changing while it was read")
     }
 
-    /// Whether look-ups were repeated for so long that the list is unlikely to stop changing.
+    /// The finding from a list that may show more the next time.
+    private func untilLong(_ reason: String) -> CreateReconciler.Finding {
+        guard isLongSince else { return .notYet(reason) }
+        return .unknowable("\(reason), for a day (a look_up with a path that names the record avoids this)")
+    }
+
+    /// Whether look-ups were repeated for so long that the list is unlikely to be another one the next time.
     private var isLongSince: Bool {
         guard let attempt = change.lastAttemptAt, change.tried >= Self.leastLookUps else { return false }
         return now.since(attempt) >= .seconds(86_400)
@@ -105,6 +110,8 @@ struct CreationSearch {
         var digests: [Int] = []
         /// Why the list may be cut; nil if nothing suggests it.
         var doubt: String?
+        /// Why the list lacks records for now, as the upstream says; nil if it says nothing of the kind.
+        var partial: String?
         /// How many fewer records the list showed than its total.
         var missing = 0
         /// It shows something without a key that may be the record.
@@ -149,7 +156,7 @@ struct CreationSearch {
                 try await compare(record, &reading)
                 if reading.found != nil { return reading }
             }
-            reading.doubt = reading.doubt ?? ListDoubt.reason(page)
+            reading.partial = reading.partial ?? ListDoubt.reason(page)
             reading.pages += 1
             reading.records += page.count
             guard reading.records <= reconciler.mostRecords else {
@@ -158,9 +165,8 @@ struct CreationSearch {
             }
             request.position = page.next
             if page.next == nil {
-                reading.doubt =
-                    reading.doubt
-                    ?? ListDoubt.reason(request.list, pages: reading.pages, records: reading.records, last: page)
+                reading.doubt = ListDoubt.reason(
+                    request.list, pages: reading.pages, records: reading.records, last: page)
                 reading.missing = max(0, (page.total ?? 0) - reading.records)
                 reading.isWhole = page.total == reading.records && page.total == reading.digests.count
             }

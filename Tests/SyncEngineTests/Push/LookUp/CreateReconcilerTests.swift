@@ -16,7 +16,7 @@ struct CreateReconcilerTests {
     private func finding(
         _ pages: [String], notes: JSONText = "new", since: Duration? = nil, more: String? = nil,
         singles: String = "[]", lookUp: String = "{ match: [notes] }", id: JSONText? = nil, known: JSONText? = nil,
-        hasOnePage: Bool = false, tried: Int = 1, total: Int? = nil
+        hasOnePage: Bool = false, tried: Int = 1, total: Int? = nil, partial: String? = nil
     ) async throws -> (CreateReconciler.Finding, requests: Int) {
         let test = try TestPull(create: "call: POST /orders, look_up: \(lookUp)")
         try test.upstream.serveSingles(of: singles)
@@ -41,6 +41,7 @@ struct CreateReconcilerTests {
                 next: request.position == nil && !hasOnePage ? "2" : nil)
             page.unfollowed = more
             page.total = total
+            page.partial = partial
             return .success(page)
         }
         let orders = try #require(test.schema["orders"])
@@ -214,6 +215,17 @@ struct CreateReconcilerTests {
         case .unknowable: #expect(isLeft)
         case .notYet: #expect(!isLeft)
         default: Issue.record("said to be \(finding)")
+        }
+    }
+
+    @Test(
+        "a list that says that it lacks records is read again, and for a day at most", arguments: [(19, false), (20, true)])
+    func partial(_ tried: Int, _ isLeft: Bool) async throws {
+        let pages = [#"[{"id":"a","notes":"x"}]"#, "[]"]
+        switch try await finding(pages, since: .seconds(86_400), tried: tried, partial: "timed_out").0 {
+        case .unknowable(let reason): #expect(isLeft && reason.contains("timed_out"))
+        case .notYet(let reason): #expect(!isLeft && reason.contains("timed_out"))
+        case let finding: Issue.record("said to be \(finding)")
         }
     }
 
