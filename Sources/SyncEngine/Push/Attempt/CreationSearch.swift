@@ -196,9 +196,7 @@ struct CreationSearch {
 
     /// Whether it has no key, and nothing that the creation did not send: some servers list a new record so until it is ready.
     private func isNameless(_ record: JSONText) -> Bool {
-        guard record.kind == .null || record.kind == .object, (record[entity.key] ?? .null).kind == .null else {
-            return false
-        }
+        guard (record[entity.key]?.plain ?? "").isEmpty else { return false }
         let shown = fields.filter { entity.value(of: $0, in: record) != nil }
         return change.isSaid(by: record, of: entity, shown) || change.mayBe(record, of: entity, fields)
     }

@@ -333,8 +333,8 @@ struct CreateReconcilerTests {
     @Test(
         "what a list shows without a key may be the lost record, unless it has other values",
         arguments: [
-            ("null", true), (#"{"id":null,"notes":"new"}"#, true), (#"{"notes":" New"}"#, true),
-            (#"{"error":"x"}"#, true),
+            ("null", true), ("false", true), (#"{"id":null,"notes":"new"}"#, true), (#"{"id":"","notes":"new"}"#, true),
+            (#"{"notes":" New"}"#, true), (#"{"error":"x"}"#, true),
             (#"{"id":null,"notes":"x"}"#, false), (#"{"id":"c","notes":"x"}"#, false),
         ])
     func nameless(_ element: String, _ mayBe: Bool) async throws {
