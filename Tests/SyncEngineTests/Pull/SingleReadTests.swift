@@ -68,6 +68,25 @@ struct SingleReadTests {
         #expect(try test.store.parents(of: "orders", after: 0, all: false, limit: 9).isEmpty)
     }
 
+    @Test("what is under way when the upstream asks to wait is kept, if it is answered after that")
+    func underWay() async throws {
+        let test = try TestPull(Self.detail("any"))
+        try test.upstream.serve([#"[{"id":"a"},{"id":"b"}]"#])
+        try await test.pull()
+        test.upstream.serveSingles { _, key in
+            guard key == "a" else { return .failure(.throttled(.seconds(2), "too many requests")) }
+            guard !Task.isCancelled else { return .failure(.cancelled) }
+            return .success(#"{"id":"a","notes":"N","thread":{"messages":[]}}"#)
+        }
+        test.upstream.onRecord { [upstream = test.upstream] key in
+            guard key == "a" else { return }
+            while !upstream.reads.contains("b") { await Task.yield() }
+            for _ in 1...1000 { await Task.yield() }
+        }
+        await #expect(throws: UpstreamError.self) { try await test.pullDetails() }
+        #expect(try order(test)?["notes"] == "N")
+    }
+
     @Test("what a record no longer has is gone, also if the upstream asks to wait right after it was read")
     func goneBeforeLimit() async throws {
         let test = try await test("updated_at")

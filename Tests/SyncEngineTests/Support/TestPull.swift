@@ -146,6 +146,10 @@ final class PagedUpstream: Upstream, Sendable {
 
     private let singles = Mutex<(@Sendable (Entity, String) -> Result<String?, UpstreamError>)?>(nil)
     private let read = Mutex<[String]>([])
+    private let beforeAnswer = Mutex<(@Sendable (String) async -> Void)?>(nil)
+
+    /// Called with its key before a single record is answered.
+    func onRecord(_ body: @escaping @Sendable (String) async -> Void) { beforeAnswer.withLock { $0 = body } }
 
     /// The keys of the single records that were asked for.
     var reads: [String] { read.withLock { $0 } }
@@ -164,6 +168,7 @@ final class PagedUpstream: Upstream, Sendable {
     func record(of entity: Entity, known: JSONText) async throws(UpstreamError) -> RemoteRecord? {
         guard let single = singles.withLock({ $0 }), let key = known[entity.key]?.plain else { return nil }
         read.withLock { $0.append(key) }
+        await beforeAnswer.withLock { $0 }?(key)
         guard let text = try single(entity, key).get() else { return nil }
         guard let record = try? JSONText(parsing: text) else { throw .malformed("the test serves no JSON") }
         return RemoteRecord(record)

@@ -175,6 +175,8 @@ struct DetailPuller {
                     batch.bytes += fetched.bytes
                 case .failure(let error) where error.concernsWholeUpstream:
                     batch.ending = batch.ending ?? error
+                    // Those within a limit are answered, often later than the one beyond it.
+                    if case .throttled = error { break }
                     group.cancelAll()
                 case .failure where batch.ending != nil: break
                 case .failure(let error): batch.failures.append(error)
