@@ -9,12 +9,14 @@ enum PartialAnswer {
     ]
     /// Members that say so unless they are empty.
     private static let failures = ["errors"]
+    /// Members of a record that holds the list, such as an order with its parts: what else it has is about itself.
+    private static let keys = ["id", "_id", "uuid"]
 
     /// The member that says so, or the status; nil if none does. `envelope` is the body without the records.
     static func found(in response: HTTPResponse, _ envelope: JSONText) -> String? {
         // A range of a list that was asked for says which one it is, as PostgREST's do.
         if response.status == 206, response.header("Content-Range") == nil { return "status 206" }
-        guard envelope.kind == .object else { return nil }
+        guard envelope.kind == .object, !keys.contains(where: { envelope[$0] != nil }) else { return nil }
         return flags.first { envelope[$0]?.boolean == true } ?? failures.first { isFilled(envelope[$0]) }
     }
 

@@ -27,7 +27,7 @@ struct PartialAnswerTests {
         "a whole answer has none that does",
         arguments: [
             "[]", "{}", #"{"errors":[]}"#, #"{"errors":null,"timed_out":false}"#, #"{"errors":{}}"#, #"{"errors":""}"#,
-            #"{"errors":0,"partial":"none"}"#,
+            #"{"errors":0,"partial":"none"}"#, #"{"id":7,"partial":true,"errors":["no address"],"parts":[]}"#,
         ])
     func whole(_ envelope: String) throws {
         #expect(try found(envelope) == nil)
