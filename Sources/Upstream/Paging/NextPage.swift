@@ -46,8 +46,10 @@ struct NextPage {
         }
     }
 
-    /// What a mark says that is a boolean, or the number of records that are left.
-    private static func isSaying(_ mark: JSONText) -> Bool? { mark.truth ?? mark.wholeNumber.map { $0 > 0 } }
+    /// What a mark says that is a boolean, or the number of records that are left; nil for a negative one, as for "unknown".
+    private static func isSaying(_ mark: JSONText) -> Bool? {
+        mark.truth ?? mark.wholeNumber.flatMap { $0 < 0 ? nil : $0 > 0 }
+    }
 
     /// An upstream may return fewer records per page than requested, so the records before are counted, not computed.
     private func nextPage(count: Int, total: Int?, pages: Int?, more: Bool?) -> String? {
