@@ -1,5 +1,6 @@
 import CacheStore
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import SyncEngine
@@ -16,7 +17,7 @@ struct RequestCoalescerTests {
     }
 
     @Test func `callers take turns, however much one of them has asked for`() async {
-        let coalescer = RequestCoalescer(clock: ContinuousClock(), parallel: 1)
+        let coalescer = RequestCoalescer(clock: ManualClock(), parallel: 1)
         let asked = Asked()
         let (hasBegun, begun) = AsyncStream.makeStream(of: Void.self)
         let (mayEnd, end) = AsyncStream.makeStream(of: Void.self)
