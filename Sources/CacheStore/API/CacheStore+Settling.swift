@@ -122,4 +122,14 @@ extension CacheStore {
             return fields.contains { parts[$0] != nil }
         }
     }
+
+    /// Whether the server's version of the record came so recently that a server which is behind may lack the record.
+    package func hasJustCome(_ entity: String, key: String, at now: Timestamp) throws -> Bool {
+        let table = try table(entity)
+        let cameAt = try read { db in
+            try RecordRow(table: table, db: db).syncedAt(of: KeyAlias.current(of: key, entity, db))
+        }
+        // A clock that was set back makes nothing new.
+        return cameAt.map { $0 <= now && now.since($0) < schema.upstream.settle } ?? false
+    }
 }

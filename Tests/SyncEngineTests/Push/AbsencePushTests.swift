@@ -270,10 +270,28 @@ struct AbsencePushTests {
         let test = try await test(Self.yaml.replacing("PATCH /orders", with: "PUT /orders"))
         try await test.change("a", #"{"notes":"mine"}"#)
         if isGone { try test.upstream.set("/orders", #"[{"id":"b","notes":"n"},{"id":"c","notes":"n"}]"#) }
-        try await test.send()
+        try await test.send(after: .seconds(61))
         #expect(test.upstream.pushes.count == (isGone ? 0 : 1))
         #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
         #expect((try test.record("a") == nil) == isGone)
+    }
+
+    @Test("a record that a list has just brought is not taken for gone by a server that is behind")
+    func justCame() async throws {
+        let test = try await test(Self.yaml.replacing("PATCH /orders", with: "PUT /orders"))
+        try await test.change("a", #"{"notes":"mine"}"#)
+        let all = JSONText.array(test.upstream.records("/orders")).text
+        try test.upstream.set("/orders", #"[{"id":"b","notes":"n"},{"id":"c","notes":"n"}]"#)
+        for delay in [20, 40] { try await send(test, after: .seconds(delay)) }
+        #expect(test.upstream.pushes.isEmpty)
+        #expect(try test.error() == "unseen")
+        #expect(try attempts(test) == [0])
+        #expect(try test.record("a")?["notes"] == "mine")
+        try test.upstream.set("/orders", all)
+        try await send(test, after: .seconds(55))
+        #expect(test.upstream.pushes.count == 1)
+        #expect(test.upstream.records("/orders").first?["notes"] == "mine")
+        #expect(try test.store.conflicts(before: nil, open: false, limit: 9).conflicts.isEmpty)
     }
 
     @Test("reading a record that the upstream hides behind 404s keeps it, and says why")

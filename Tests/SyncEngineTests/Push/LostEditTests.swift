@@ -143,7 +143,7 @@ struct LostEditTests {
         test.upstream.fail(.unclear(status: nil, "no answer"), afterApplying: true)
         try await test.send()
         try test.upstream.set("/orders", #"[{"id":"b","notes":"n"}]"#)
-        try await test.send()
+        try await test.send(after: .seconds(61))
         #expect(test.upstream.pushes.count == 1)
         #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
         #expect(try test.record("a") == nil)

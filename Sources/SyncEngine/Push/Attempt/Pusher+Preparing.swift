@@ -137,10 +137,18 @@ extension Pusher {
     }
 
     /// The change, to be sent although its record was just asked for and not found; nil once it has ended, because the record is
-    /// gone. Some upstreams make a record of an edit that meets none.
+    /// gone, or waits. Some upstreams make a record of an edit that meets none.
     private func unlessGone(_ change: OutboxChange, _ entity: Entity) async throws -> OutboxChange? {
         guard try reader.canRead(entity, change.address), try await isGone(change, entity) else { return change }
         let record = "\(entity.name)/\(entity.shownKey(of: change.address))"
+        // A replica that is behind lacks what a list has just shown.
+        if try store.hasJustCome(entity.name, key: change.key, at: now()) {
+            let failure = PushFailure(.unseen, message: "\(record) is not found by its key yet; looking again later")
+            guard try await store.begin(change, at: now(), isLookUp: true) else { return nil }
+            let next = monotonicNow() + Self.lookUpWait
+            try await finish(change, as: .waiting(failure, at: next, counted: false), isRefusal: true)
+            return nil
+        }
         let failure = PushFailure(.gone, message: "\(record) was asked for before the change, and is gone")
         try await finish(lookedUp: change, as: outcome(of: .gone, change, failure))
         return nil
