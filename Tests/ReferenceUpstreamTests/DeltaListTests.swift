@@ -121,6 +121,23 @@ struct DeltaListTests {
         #expect(try await apart.get("/changed?since=2023-05-01T00:00:00Z").at("rows").elementCount == 0)
     }
 
+    @Test("where both lists have one address, the query says which one is asked for")
+    func changesAtOneAddress() async throws {
+        let sorted = try harness(
+            """
+            path: /items, mode: newest_first, changed_at: changed, \
+            changes: { path: /items, query: { sort: newest }, records: rows }
+            """)
+        try sorted.at("2023-06-01T00:00:00Z")
+        try sorted.upstream.update("items", "4", with: JSONText.object(["name": "new"]))
+        #expect(try await sorted.get("/items").column("id", of: "value") == ["1", "2", "3", "4", "5"])
+        #expect(try await sorted.get("/items?sort=newest").column("id", of: "rows").first == "4")
+        let since = try harness(
+            "path: /items, since: { param: since, field: changed }, changes: { path: /items, records: rows }")
+        #expect(try await since.get("/items").column("id", of: "value").count == 5)
+        #expect(try await since.get("/items?since=2023-05-01T00:00:00Z").at("rows").elementCount == 0)
+    }
+
     @Test("a list of deletions is asked for by time, and has those of records that are back")
     func dated() async throws {
         let harness = try harness(

@@ -63,10 +63,18 @@ struct RequestHandler: Sendable {
         }
     }
 
-    /// The possible targets of a request. Where lists and records are asked for by POST, the form of the body decides.
+    /// The possible targets of a request. Where lists and records are asked for by POST, the form of the body decides; where
+    /// both lists of an entity are asked for by GET, the query does.
     func matches(_ request: Request) throws(Refusal) -> [Routes.Match] {
         let matches = try routes.matches(method: request.method, path: request.path)
-        guard request.method == "POST", matches.count > 1 else { return matches }
+        guard matches.count > 1 else { return matches }
+        guard request.method == "POST" else {
+            let query = ChangesQuery(request)
+            let changes = matches.filter { match in
+                if case .changes(let name) = match.target { query.asks(for: schema[name]?.pull) } else { false }
+            }
+            return changes.isEmpty ? matches : changes
+        }
         let body = try? JSONText(request.body)
         let reads = matches.filter { isRead($0.target, body) }
         let writes = matches.filter { if case .push = $0.target { true } else { false } }
