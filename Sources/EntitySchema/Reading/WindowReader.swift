@@ -11,6 +11,11 @@ struct WindowReader {
             let node = ["entities", entity.name, "pull"].reduce(root) { $0.child($1) ?? $0 }
             result[index].pull?.window = try window(node, of: entity)
             if let plan = result[index].pull, plan.readsUntil { try checkUntil(of: plan, node) }
+            if let changes = node.child("changes"), result[index].pull?.window?.opensWithTime == true {
+                throw changes.error(
+                    "where takes in more records as time passes, so each pull asks for everything; remove changes, or that "
+                        + "bound of where")
+            }
         }
         return result
     }

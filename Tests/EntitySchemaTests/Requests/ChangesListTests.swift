@@ -87,6 +87,10 @@ struct ChangesListTests {
         ("path: /notes, \(since), changes: { path: /c, field: at }", "changes.field", "unknown"),
         ("path: /notes, \(since), changes: { path: /c, body: {} }", "changes.body", "asked for by POST"),
         ("path: /notes, \(since), changes: { path: /notes }", "changes", "the same list"),
+        (
+            #"path: /notes, \#(since), where: { at.lte: "{$now+7d}" }, changes: { path: /c }"#, "changes",
+            "where takes in more records as time passes"
+        ),
         ("path: /notes, since: { link: next }, changes: { path: /c }", "changes", "since.link has the whole address"),
         (
             "path: /notes, since: { param: a, field: at, from: 1970-01-01T00:00:00Z }, changes: { path: /c }",
