@@ -214,6 +214,19 @@ struct DraftListTests {
         #expect(draft.leftOut.first?.why == .noKey)
     }
 
+    @Test("A number by which a record is read without the one above it is its key")
+    func ownNumber() throws {
+        let bill = "Bill: { type: object, properties: { number: { type: integer }, title: { type: string } } }"
+        let draft = try draft(
+            [Self.thing, bill],
+            [
+                "/things: { \(Document.list("Thing")) }", "/things/{id}/bills: { \(Document.list("Bill")) }",
+                "/bills/{number}: { \(Document.single("Bill")), \(Document.deletion) }",
+            ])
+        #expect(draft.leftOut.isEmpty, "\(draft.yaml)")
+        #expect(draft.schema["bills"]?.key == "number")
+    }
+
     @Test("The name in the path of a record may begin with the last words of its list")
     func tail() throws {
         let order =

@@ -119,7 +119,7 @@ struct CollectionFinder {
     }
 
     /// `{issue_number}` in the path of a project's issue is its number, which mostly begins at 1 in each project. The issue's
-    /// own `id` is its key; without one, the issues of two projects could not be told apart.
+    /// own `id` is its key; without one, the issues of two projects could not be told apart, unless `/issues/{number}` does.
     private func leaveCounters(_ found: inout Found) {
         let parents = Parents(found.collections)
         for index in found.collections.indices.reversed() where parents.isBelow(found.collections[index]) {
@@ -131,7 +131,7 @@ struct CollectionFinder {
             if let id, document.shapes.shape(of: id).isTextOrNumber {
                 found.collections[index].key = Guess(
                     id.name, "its name; \(counter.name) may repeat below another record")
-            } else if !PathParameter.ends(counter.name) {
+            } else if !PathParameter.ends(counter.name), own.recordPath?.parameters.count != 1 {
                 found.collections.remove(at: index)
                 let reason = "\(counter.name) may repeat below another record, and nothing else identifies its records"
                 found.leftOut.append(LeftOut(path: own.path.text, why: .noKey, reason: reason))
