@@ -43,6 +43,16 @@ struct DraftFieldTests {
         ).schema["cards"]
         #expect(cards?.key == "token")
         #expect(cards?[field: "account_token"]?.secret == false)
+        let account = "Account: { type: object, properties: { accountKey: { type: string }, title: { type: string } } }"
+        let accounts = try SchemaDraft.of(
+            Document(
+                schemas: [account],
+                paths: [
+                    "/accounts: { \(Document.list("Account")) }", "/accounts/{accountKey}: { \(Document.single("Account")) }",
+                ]
+            ).text
+        ).schema["accounts"]
+        #expect(accounts?.key == "accountKey")
     }
 
     // MARK: Change times

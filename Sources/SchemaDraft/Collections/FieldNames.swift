@@ -24,7 +24,7 @@ enum FieldNames {
 
     private static let secrets = [
         "password", "secret", "private_key", "api_key", "access_token", "passcode", "passphrase", "secret_key",
-        "secret_access_key", "account_key", "encryption_key", "signing_key", "credential", "credentials",
+        "secret_access_key", "encryption_key", "signing_key", "credential", "credentials",
     ]
     /// Before `token`: what is none, but the place of a page or of a version.
     private static let places: Set = [
@@ -39,13 +39,14 @@ enum FieldNames {
         return shape.format == "password" || secrets.contains { word == $0 || word.hasSuffix("_\($0)") }
     }
 
-    /// `plex_token`, `token`; not `token_type`, `next_page_token`. In some APIs it is what identifies a record.
+    /// `plex_token`, `token`, `account_key`; not `token_type`, `next_page_token`. In some APIs it is what identifies a record.
     static func isToken(_ shape: DataShape, name: String) -> Bool {
         guard shape.kind == .string, shape.enumValues.isEmpty, !["date", "date-time"].contains(shape.format ?? "")
         else {
             return false
         }
         let words = Words.snake(name).split(separator: "_").map(String.init)
+        if words.suffix(2) == ["account", "key"] { return true }
         return words.last == "token" && !words.dropLast().contains(where: places.contains)
     }
 }
