@@ -92,6 +92,7 @@ struct DraftFieldTests {
         "The time is sent in the form that the parameter takes",
         arguments: [
             ("description: a unix timestamp, schema: { type: string }", "epoch"),
+            ("description: a unix timestamp for comparison, schema: { type: string }", "epoch"),
             ("schema: { type: string, example: \"1700690400000\" }", "epoch_ms"),
             ("description: \"YYYY-MM-DD HH:mm:ss\", schema: { type: string }", "yyyy-MM-dd HH:mm:ss"),
             ("description: \"as d/m/Y H:i\", schema: { type: string }", "dd/MM/yyyy HH:mm"),

@@ -15,11 +15,14 @@ enum TimeText {
 
     private static func isOther(_ description: String) -> Bool {
         let text = description.lowercased()
-        guard !text.contains(/iso|8601|3339/) else { return false }
+        guard !isISO(text) else { return false }
         let isMail =
             text.contains(/rfc[- ]?(822|1123|2822|5322)/) || text.contains(/(mon|tue|wed|thu|fri|sat|sun), [0-9]/)
         return isMail || pattern(in: description).map { !$0.isISO } == true
     }
+
+    /// Whether a text in lower case names the form: the word, and not a part of `comparison`.
+    private static func isISO(_ text: String) -> Bool { text.contains(/\biso(format)?\b|8601|3339/) }
 
     /// In which form a parameter takes a time, as a schema names it; nil if that is none of its forms.
     static func form(of parameter: APIOperation.Parameter) -> String? {
@@ -30,7 +33,7 @@ enum TimeText {
         let epoch = text.contains("milli") || isDigits && example.count == 13 ? "epoch_ms" : "epoch"
         if parameter.shape.isNumber || isDigits && [10, 13].contains(example.count) { return epoch }
         if parameter.shape.format == "date" { return "date" }
-        if text.contains(/iso|8601|3339/) || parameter.shape.format == "date-time" { return "iso" }
+        if isISO(text) || parameter.shape.format == "date-time" { return "iso" }
         if text.contains(/unix|epoch/) { return epoch }
         if let pattern = pattern(in: description) {
             return pattern.isDay
