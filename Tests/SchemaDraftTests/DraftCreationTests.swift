@@ -125,6 +125,16 @@ struct DraftCreationTests {
         #expect(told.yaml.contains("look_up: { match: [kind, email] }"), "\(told.yaml)")
     }
 
+    @Test("A lost creation is looked up by what tells it apart, also if it is the fourth field that a creation needs")
+    func fourth() throws {
+        let members = "kind: { type: string }, role: { type: string }, level: { type: string }, label: { type: string }"
+        let thing = "Thing: { type: object, properties: { id: { type: integer }, \(members) } }"
+        let sent = "Body: { type: object, required: [kind, role, level, label], properties: { \(members) } }"
+        let path = "/things: { \(Document.list("Thing")), \(Document.call("post", "Body", "Thing")) }"
+        let draft = try SchemaDraft.of(Document(schemas: [thing, sent], paths: [path]).text)
+        #expect(draft.yaml.contains("look_up: { match: [kind, role, level, label] }"), "\(draft.yaml)")
+    }
+
     @Test("A lost creation with a key of its own is looked up by the key, in the list if no call reads one record")
     func ownKey() throws {
         let tag =

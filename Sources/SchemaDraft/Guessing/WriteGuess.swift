@@ -149,9 +149,9 @@ struct WriteGuess {
         let best = [required, telling, shown].first { !$0.isEmpty } ?? []
         guard !best.isEmpty else { return nil }
         var names = best.prefix(3).map(\.name)
-        if !best.contains(where: Self.differs) {
-            names += (telling.isEmpty ? shown.filter(Self.differs) : telling).map(\.name).filter { !names.contains($0) }
-                .prefix(2)
+        if !best.prefix(3).contains(where: Self.differs) {
+            let others = [best.filter(Self.differs), telling, shown.filter(Self.differs)].first { !$0.isEmpty } ?? []
+            names += others.map(\.name).filter { !names.contains($0) }.prefix(2)
         }
         if let above = creationPath.flatMap({ entity[$0.field] }), isListed(above), !names.contains(above.name) {
             names.insert(above.name, at: 0)
