@@ -48,7 +48,8 @@ struct DraftFieldTests {
             Document(
                 schemas: [account],
                 paths: [
-                    "/accounts: { \(Document.list("Account")) }", "/accounts/{accountKey}: { \(Document.single("Account")) }",
+                    "/accounts: { \(Document.list("Account")) }",
+                    "/accounts/{accountKey}: { \(Document.single("Account")) }",
                 ]
             ).text
         ).schema["accounts"]
