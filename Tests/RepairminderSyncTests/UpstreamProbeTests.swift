@@ -246,7 +246,7 @@ struct UpstreamProbeTests {
 
     @Test(
         "a list that is left out when nothing changed, or at all, is noticed",
-        arguments: [(#"{"data":{}}"#, "data"), ("{}", "{}")])
+        arguments: [(#"{"data":{}}"#, "data"), ("{}", "{}"), ("[]", "{}")])
     func leftOut(_ answer: String, _ empty: String) async throws {
         let since = "since: { param: seit, field: updated_at }"
         let site = Self.site(#"{"data":{"notes":[NOTE]}}"#).merging([

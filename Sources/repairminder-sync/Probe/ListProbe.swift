@@ -82,7 +82,8 @@ struct ListProbe {
     /// What to do about an answer that leaves out a list without records; nil if it is another one.
     func emptyAdvice(_ error: UpstreamError) -> String? {
         guard case .malformed = error, let answer = transport.lastBody else { return nil }
-        let isBare = answer.kind == .object && answer.members.isEmpty
+        let hasNothing = answer.kind == .array ? answer.elements.isEmpty : answer.members.isEmpty
+        let isBare = hasNothing && [.object, .array].contains(answer.kind)
         let place: String? = isBare ? "{}" : pull.list.records.outer(in: answer)
         return place.map { "set \(key).empty: \($0), if there are none" }
     }
