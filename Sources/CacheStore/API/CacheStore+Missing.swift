@@ -74,6 +74,13 @@ struct MissingTable {
             .execute(arguments: [entity, pk, key, time.milliseconds])
     }
 
+    /// They were shown since.
+    func forget(_ keys: Set<String>) throws {
+        try db.cachedStatement(
+            sql: "DELETE FROM sync_missing WHERE entity = ?1 AND record_key IN (SELECT value FROM json_each(?2))"
+        ).execute(arguments: [entity, JSONText.array(of: Array(keys)).text])
+    }
+
     func forgetAll() throws {
         try db.cachedStatement(sql: "DELETE FROM sync_missing WHERE entity = ?").execute(arguments: [entity])
     }

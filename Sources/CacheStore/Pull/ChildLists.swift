@@ -25,7 +25,9 @@ extension PageApplier {
         }
         let written = try apply(page, clear: clear, Bounds(position: position, view: .embedded))
         var outcome = ChildOutcome(written: written.written, deleted: written.deleted)
-        let missing = try missing(children, Set(page.records.compactMap { $0.key ?? $0.unreadableKey }), position)
+        let present = Set(page.records.compactMap { $0.key ?? $0.unreadableKey })
+        try MissingTable(entity: table.entity.name, db: db).forget(present)
+        let missing = try missing(children, present, position)
         let confirmed = missing.filter { child in
             switch children.deletes {
             case .all: true

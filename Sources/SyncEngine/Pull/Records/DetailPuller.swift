@@ -65,19 +65,26 @@ struct DetailPuller {
         let failure: UpstreamError?
         do {
             failure = try await read(all, &missing)
+            try await resolve(missing, isFull: all && failure == nil)
         } catch {
-            // What these parents lack is decided by another reading.
-            for outcome in missing.values {
-                try await store.forgetFetched(Array(outcome.missing.keys), of: entity.name, at: puller.now())
-            }
+            try await leaveOpen(missing)
             throw error
-        }
-        for detail in details {
-            _ = try await puller.resolve(
-                missing[detail.entity]?.missing ?? [:], of: entity, detail, isFull: all && failure == nil)
         }
         if let failure { throw failure }
         for detail in details { try await noteEnd(of: detail.entity) }
+    }
+
+    private func resolve(_ missing: [String: ChildOutcome], isFull: Bool) async throws {
+        for detail in details {
+            _ = try await puller.resolve(missing[detail.entity]?.missing ?? [:], of: entity, detail, isFull: isFull)
+        }
+    }
+
+    /// Another reading decides what these parents lack.
+    private func leaveOpen(_ missing: [String: ChildOutcome]) async throws {
+        for outcome in missing.values {
+            try await store.forgetFetched(Array(outcome.missing.keys), of: entity.name, at: puller.now())
+        }
     }
 
     /// Fetches and writes all batches, and adds the children that their parents lack. Returns the first failure of a single
@@ -116,9 +123,12 @@ struct DetailPuller {
         if batch == nil, stored[0] > 0 { batch = try await fetch(after: 0, all: true, limit: limit) }
         if let batch {
             let missing = try await write(batch)
-            if let ending = batch.ending { throw ending }
-            for detail in details {
-                _ = try await puller.resolve(missing[detail.entity]?.missing ?? [:], of: entity, detail, isFull: false)
+            do {
+                if let ending = batch.ending { throw ending }
+                try await resolve(missing, isFull: false)
+            } catch {
+                try await leaveOpen(missing)
+                throw error
             }
         }
         try await store.setSetting(setting, to: "\(batch?.lastPK ?? 0) \(puller.now().milliseconds)")

@@ -1,0 +1,84 @@
+import EntitySchema
+import JSONText
+import Synchronization
+import TestSupport
+import Testing
+import Upstream
+
+@testable import CacheStore
+@testable import SyncEngine
+
+/// Children that a list lacked, while nothing says whether they are gone.
+@Suite struct ChildDoubtTests {
+    /// What each list of messages answers, in turn; the last answer is repeated.
+    private final class Answers: Sendable {
+        private let lists = Mutex<[String: [Result<[String], UpstreamError>]]>([:])
+
+        func set(_ parent: String, _ answers: Result<[String], UpstreamError>...) {
+            lists.withLock { $0["/orders/\(parent)/messages"] = answers }
+        }
+
+        func next(_ path: String) -> Result<[String], UpstreamError> {
+            lists.withLock { lists in
+                guard let answers = lists[path], let first = answers.first else {
+                    return .failure(.gone(status: 404, "no such order"))
+                }
+                if answers.count > 1 { lists[path]?.removeFirst() }
+                return first
+            }
+        }
+    }
+
+    private static let fetched =
+        #"detail: { path: "/orders/{id}/messages", into: messages, when_changed: updated_at, pagination: { style: page, page_size: 50 } }"#
+    private static let all = (0..<10).map { "m\($0)" }
+    private static let failure = UpstreamError.unclear(status: 503, "try later")
+
+    private func filled() async throws -> (TestPull, Answers) {
+        let test = try TestPull(Self.fetched)
+        let answers = Answers()
+        answers.set("a", .success(Self.all))
+        answers.set("b", .success(["o"]))
+        let orders = try JSONText(
+            parsing: #"[{"id":"a","updated_at":"2026-01-01"},{"id":"b","updated_at":"2026-01-01"}]"#)
+        test.upstream.answering { request in
+            if request.path == "/orders" { return .success(Page(records: orders, count: 2)) }
+            return answers.next(request.path).map { ids in
+                Page(records: .array(ids.map { .object(["id": .string($0)]) }), count: ids.count)
+            }
+        }
+        try test.upstream.serveSingles(of: #"[{"id":"a"},{"id":"b"}]"#)
+        try await test.pull()
+        try await test.pullDetails()
+        return (test, answers)
+    }
+
+    @Test func `children are asked for again if the upstream was out of reach before they were known to be gone`()
+        async throws
+    {
+        let (test, answers) = try await filled()
+        answers.set("a", .success(Array(Self.all.dropFirst())), .failure(.offline("no route")))
+        await #expect(throws: UpstreamError.self) { try await test.pullDetails(all: true) }
+        #expect(try test.keys("messages").count == 11)
+        answers.set("a", .success(Array(Self.all.dropFirst())))
+        try await test.pullDetails()
+        #expect(try test.keys("messages") == Set(Self.all.dropFirst() + ["o"]))
+    }
+
+    @Test func `a child that its parent listed in between is missing for the first time again`() async throws {
+        let (test, answers) = try await filled()
+        let lacking = Array(Self.all.dropFirst())
+        answers.set("a", .success(lacking), .failure(Self.failure))
+        try await test.pullDetails(all: true)
+        answers.set("a", .success(Self.all))
+        answers.set("b", .failure(Self.failure))
+        await #expect(throws: UpstreamError.self) { try await test.pullDetails(all: true) }
+        answers.set("a", .success(lacking), .failure(Self.failure))
+        answers.set("b", .success(["o"]))
+        try await test.pullDetails(all: true)
+        #expect(try test.keys("messages").count == 11)
+        answers.set("a", .success(lacking), .failure(Self.failure))
+        try await test.pullDetails(all: true)
+        #expect(try test.keys("messages") == Set(lacking + ["o"]), "this time it was missing twice in a row")
+    }
+}
