@@ -61,29 +61,29 @@ struct DetailPuller {
     /// `all` fetches for every record, changed or not. Throws the first failure after all others are done.
     func pull(all: Bool) async throws {
         let all = try all || details.contains { try store.hasMissing(of: $0.entity) }
-        var missing: [String: ChildOutcome] = [:]
-        let failure: UpstreamError?
-        do {
-            failure = try await read(all, &missing)
-            try await resolve(missing, isFull: all && failure == nil)
-        } catch {
-            try await leaveOpen(missing)
-            throw error
-        }
+        let failure = try await decided(isFull: all) { try await read(all, &$0) }
         if let failure { throw failure }
         for detail in details { try await noteEnd(of: detail.entity) }
     }
 
-    private func resolve(_ missing: [String: ChildOutcome], isFull: Bool) async throws {
-        for detail in details {
-            _ = try await puller.resolve(missing[detail.entity]?.missing ?? [:], of: entity, detail, isFull: isFull)
-        }
-    }
-
-    /// Another reading decides what these parents lack.
-    private func leaveOpen(_ missing: [String: ChildOutcome]) async throws {
-        for outcome in missing.values {
-            try await store.forgetFetched(Array(outcome.missing.keys), of: entity.name, at: puller.now())
+    /// Decides about the children that parents lack, which `read` adds while it reads and writes them. If that ends early,
+    /// another reading decides. Returns the failure of a single record that `read` has returned.
+    private func decided(
+        isFull: Bool, _ read: (inout [String: ChildOutcome]) async throws -> UpstreamError?
+    ) async throws -> UpstreamError? {
+        var missing: [String: ChildOutcome] = [:]
+        do {
+            let failure = try await read(&missing)
+            for detail in details {
+                _ = try await puller.resolve(
+                    missing[detail.entity]?.missing ?? [:], of: entity, detail, isFull: isFull && failure == nil)
+            }
+            return failure
+        } catch {
+            for outcome in missing.values {
+                try await store.forgetFetched(Array(outcome.missing.keys), of: entity.name, at: puller.now())
+            }
+            throw error
         }
     }
 
@@ -121,18 +121,14 @@ struct DetailPuller {
         let limit = min((rows + Self.turnsOfARound - 1) / Self.turnsOfARound, Self.batch)
         var batch = try await fetch(after: stored[0], all: true, limit: limit)
         if batch == nil, stored[0] > 0 { batch = try await fetch(after: 0, all: true, limit: limit) }
-        if let batch {
-            let missing = try await write(batch)
-            do {
-                if let ending = batch.ending { throw ending }
-                try await resolve(missing, isFull: false)
-            } catch {
-                try await leaveOpen(missing)
-                throw error
-            }
+        let failure = try await decided(isFull: false) { missing in
+            guard let batch else { return nil }
+            missing = try await write(batch)
+            if let ending = batch.ending { throw ending }
+            return batch.failures.first
         }
         try await store.setSetting(setting, to: "\(batch?.lastPK ?? 0) \(puller.now().milliseconds)")
-        if let failure = batch?.failures.first { throw failure }
+        if let failure { throw failure }
     }
 
     /// Stores when the children of all parents were first fetched.
