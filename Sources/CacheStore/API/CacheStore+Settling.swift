@@ -114,13 +114,12 @@ extension CacheStore {
 
     /// Whether the record was created here, or moved to another address, so recently that its absence upstream says nothing.
     package func isNew(_ entity: String, key: String, at now: Timestamp) throws -> Bool {
-        try read { db in
-            let settling = SettlingTable(entity: entity, db: db)
-            if try settling.created(after: now - schema.upstream.settle).contains(key) { return true }
-            guard let fields = schema[entity]?.addressFields, !fields.isEmpty else { return false }
-            let parts = try settling.alive(key, at: now, schema.upstream.settle)?.parts ?? [:]
-            return fields.contains { parts[$0] != nil }
+        let created = try read { db in
+            try SettlingTable(entity: entity, db: db).created(after: now - schema.upstream.settle)
         }
+        if created.contains(key) { return true }
+        guard let fields = schema[entity]?.addressFields, !fields.isEmpty else { return false }
+        return try isSettling(fields, of: entity, key: key, at: now)
     }
 
     /// Whether the server's version of the record came so recently that a server which is behind may lack the record.
