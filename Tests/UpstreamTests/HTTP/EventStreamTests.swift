@@ -201,14 +201,18 @@ struct EventStreamTests {
         #expect(try await result == .success(.tokenChanged))
     }
 
+    /// A schema by which the upstream takes one request at a time, with the budget for it.
+    private static func oneAtATime() throws -> (schema: String, RequestBudget) {
+        let schema = Self.schema.replacing("  signals:", with: "  limits: { parallel: 1 }\n  signals:")
+        let limits = try #require(try EntitySchema(yaml: schema, file: "s.yaml").upstream.limits)
+        let budget = RequestBudget(
+            limits: limits, monotonic: { .zero }, sleep: { _ in try await Task.sleep(for: .seconds(60)) })
+        return (schema, budget)
+    }
+
     @Test("an open stream takes no place from other requests")
     func budget() async throws {
-        let schema = Self.schema.replacing(
-            "  signals:", with: "  limits: { parallel: 1 }\n  signals:")
-        let plan = try EntitySchema(yaml: schema, file: "s.yaml").upstream
-        let budget = RequestBudget(
-            limits: try #require(plan.limits), monotonic: { .zero },
-            sleep: { _ in try await Task.sleep(for: .seconds(60)) })
+        let (schema, budget) = try Self.oneAtATime()
         let transport = ScriptedTransport { (request) throws(TransportError) in
             guard request.method == "GET" else { return HTTPResponse(status: 204) }
             guard request.sink?.begin(200, "text/event-stream") == nil else { throw .unacceptable("refused") }
@@ -222,12 +226,7 @@ struct EventStreamTests {
 
     @Test("a stream whose headers a proxy holds back gives its place to others after the deadline of a request")
     func heldBack() async throws {
-        let schema = Self.schema.replacing(
-            "  signals:", with: "  limits: { parallel: 1 }\n  signals:")
-        let plan = try EntitySchema(yaml: schema, file: "s.yaml").upstream
-        let budget = RequestBudget(
-            limits: try #require(plan.limits), monotonic: { .zero },
-            sleep: { _ in try await Task.sleep(for: .seconds(60)) })
+        let (schema, budget) = try Self.oneAtATime()
         let transport = ScriptedTransport { (_) throws(TransportError) in
             // Nothing comes until another request has had the only place.
             guard let pass = try? await budget.enter(.urgent, waits: { _ in }) else { throw .cancelled }
