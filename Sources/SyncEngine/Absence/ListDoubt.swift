@@ -6,7 +6,7 @@ package struct ListDoubt {
     /// Limits that servers set on a list that is asked for without pages, and their usual sizes of a page.
     private static let limits: Set<Int> = [10, 20, 25, 30, 50, 100, 200, 250, 500, 1000, 2000]
 
-    /// No server has smaller pages by itself.
+    /// Servers have smaller pages only where they are asked for them.
     private static let leastPage = 10
 
     /// Why a list that has this page may lack records, in words; nil if the page says nothing of the kind.

@@ -232,7 +232,7 @@ final class CurlExchange {
         curl_easy_pause(handle, CURLPAUSE_CONT)
     }
 
-    /// Whether what has come besides the body is still bearable.
+    /// Whether the connection has received no more beside the body than it may.
     private func isWithinWire() -> Bool {
         guard !isFlooded else { return false }
         isFlooded = meter?.isExceeded(body: taken) ?? false
