@@ -83,7 +83,10 @@ extension CacheStore {
             ).apply(children.pulled, of: table, position: page.position)
         }
         if let version = page.version { try Self.set(version, ofRecordIn: page.records, table, db) }
-        for detail in unmoved { try markFetched(detail, table, db) }
+        // Another reading decides about children that are missing.
+        let open = Set(outcome.children.values.flatMap(\.missing.keys))
+        for detail in unmoved where !open.contains(detail.key) { try markFetched(detail, table, db) }
+        for key in open { try context.writer(table).forgetFetched(key) }
         if let cursor = page.cursor, outcome.changed {
             try CursorRow(entity: page.entity, db: db).save(cursor.including(outcome))
         }

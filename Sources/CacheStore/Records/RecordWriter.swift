@@ -201,7 +201,8 @@ struct RecordWriter {
 
     /// Causes the record's single version, or its children, to be fetched again.
     func forgetFetched(_ key: String) throws {
-        try db.cachedStatement(sql: "UPDATE \(table.name) SET _detail = NULL WHERE _key = ?").execute(arguments: [key])
+        try db.cachedStatement(sql: "UPDATE \(table.name) SET _detail = NULL WHERE _key = ? AND _detail IS NOT NULL")
+            .execute(arguments: [key])
     }
 
     /// Sets the record's content on the server, if it is stored here, and the address that it came from.

@@ -66,25 +66,18 @@ struct DetailPuller {
         for detail in details { try await noteEnd(of: detail.entity) }
     }
 
-    /// Decides about the children that parents lack, which `read` adds while it reads and writes them. If that ends early,
-    /// another reading decides. Returns the failure of a single record that `read` has returned.
+    /// Decides about the children that parents lack, which `read` adds while it reads and writes them. Returns the failure of a
+    /// single record that `read` has returned.
     private func decided(
         isFull: Bool, _ read: (inout [String: ChildOutcome]) async throws -> UpstreamError?
     ) async throws -> UpstreamError? {
         var missing: [String: ChildOutcome] = [:]
-        do {
-            let failure = try await read(&missing)
-            for detail in details {
-                _ = try await puller.resolve(
-                    missing[detail.entity]?.missing ?? [:], of: entity, detail, isFull: isFull && failure == nil)
-            }
-            return failure
-        } catch {
-            for outcome in missing.values {
-                try await store.forgetFetched(Array(outcome.missing.keys), of: entity.name, at: puller.now())
-            }
-            throw error
+        let failure = try await read(&missing)
+        for detail in details {
+            _ = try await puller.resolve(
+                missing[detail.entity]?.missing ?? [:], of: entity, detail, isFull: isFull && failure == nil)
         }
+        return failure
     }
 
     /// Fetches and writes all batches, and adds the children that their parents lack. Returns the first failure of a single

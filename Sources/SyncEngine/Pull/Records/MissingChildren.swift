@@ -16,9 +16,8 @@ struct MissingChildren {
 
     struct Outcome {
         var deleted = 0
-        /// The children that could not be confirmed, and their parents.
+        /// The children that could not be confirmed.
         var left: [String] = []
-        var parents: [String] = []
         /// The greatest age of the answers that a gateway had kept.
         var age = Duration.zero
     }
@@ -37,7 +36,6 @@ struct MissingChildren {
             case .deleted(let count): outcome.deleted += count
             case .open(let age):
                 outcome.left += children
-                outcome.parents.append(key)
                 outcome.age = max(outcome.age, age)
             }
         }
@@ -95,8 +93,6 @@ extension Puller {
         let confirmation = MissingChildren(store: store, upstream: upstream, parent: parent, detail: detail, now: now)
         let outcome = try await confirmation.confirm(missing)
         var deleted = outcome.deleted
-        // A list that is not believed was not fetched.
-        try await store.forgetFetched(outcome.parents, of: parent.name, at: now())
         guard !outcome.left.isEmpty || isFull else { return (deleted, false) }
         let rows = try store.rowCount(of: detail.entity)
         var reason: String?

@@ -81,4 +81,20 @@ import Upstream
         try await test.pullDetails(all: true)
         #expect(try test.keys("messages") == Set(lacking + ["o"]), "this time it was missing twice in a row")
     }
+
+    @Test func `a list that lacks children is read again, also after a crash before they were decided about`()
+        async throws
+    {
+        let (test, _) = try await filled()
+        let by = try #require(test.schema["orders"]?.pull?.details.first?.by)
+        let others = Self.all.dropFirst().map { JSONText.object(["id": .string($0), by: "a"]) }
+        let children = PulledChildren(
+            entity: "messages", by: by, records: .array(others), parents: ["a"], complete: ["a"], deletes: .none)
+        let page = PulledPage(
+            entity: "orders", records: .array([JSONText]()), position: try test.store.position(), children: [children],
+            details: [PulledPage.Detail(key: "a", value: "2026-01-01")])
+        let missing = try await test.store.apply(page, at: test.clock.timestamp).children["messages"]?.missing
+        #expect(missing == ["a": ["m0"]])
+        #expect(try test.store.parents(of: "orders", after: 0, all: false, limit: 9).map(\.key) == ["a"])
+    }
 }
