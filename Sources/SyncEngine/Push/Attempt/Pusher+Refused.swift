@@ -76,8 +76,8 @@ extension Pusher {
         }
     }
 
-    /// A refused deletion is done if the record is gone. One that was created here a moment ago may only be shown late, so
-    /// its deletion is sent again when the upstream has settled.
+    /// A refused deletion is done if the record is gone. One that was created here a moment ago may only be shown late, and
+    /// one that a lost attempt deleted may still be shown, so its deletion is sent again until the upstream has settled.
     private func outcome(
         ofDeletion change: OutboxChange, _ entity: Entity, _ failure: PushFailure
     ) async throws -> PushOutcome {
@@ -85,7 +85,7 @@ extension Pusher {
         let verdict = try await verdict(on: change.address, entity)
         return switch verdict {
         case .gone, .settling: outcome(of: verdict, change, failure)
-        case .here, .cannotSay: .failed(failure)
+        case .here, .cannotSay: try isTooEarly(change, entity) ? notShownYet(failure) : .failed(failure)
         }
     }
 }

@@ -129,6 +129,22 @@ struct RefusedRepeatTests {
         #expect((try test.store.remote(of: "orders", key: "a") == nil) == isGone)
     }
 
+    @Test("a deletion that is refused after a lost answer fails only once the upstream has settled", arguments: [true, false])
+    func lostDeletion(_ arrives: Bool) async throws {
+        let test = try await test(Self.deletion)
+        try await test.store.delete("orders", key: "a", at: test.clock.timestamp)
+        test.upstream.fail(lost)
+        try await send(test, times: 1)
+        test.upstream.refuse { _ in .refused(status: 400, "no such order") }
+        // The upstream is behind: it still shows the record.
+        try await send(test, times: 2)
+        #expect(try test.store.pendingCount() == PendingCount(pending: 1, failed: 0))
+        if arrives { try test.upstream.set("/orders", #"[{"id":"b","notes":"n"}]"#) }
+        try await send(test, times: arrives ? 1 : 6)
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: arrives ? 0 : 1))
+        #expect((try test.store.remote(of: "orders", key: "a") == nil) == arrives)
+    }
+
     @Test("a refused deletion of a record that was just created waits while that may settle, and is then done")
     func deletionOfNew() async throws {
         let test = try await test(Self.creationAndDeletion)
