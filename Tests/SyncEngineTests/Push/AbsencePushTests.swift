@@ -125,7 +125,7 @@ struct AbsencePushTests {
             try await test.change("c", #"{"notes":"mine"}"#)
             test.upstream.repeatRecords(repeats)
             test.upstream.fail(notFound, times: 2)
-            for _ in 1...2 { try await send(test) }
+            for delay in [600, 661] { try await send(test, after: .seconds(delay)) }
             #expect(try test.store.pendingCount() == PendingCount(pending: repeats ? 1 : 0, failed: repeats ? 0 : 1))
         }
     }
@@ -170,17 +170,43 @@ struct AbsencePushTests {
         #expect(try Set(ends(test)) == ["acknowledged", "waiting"])
     }
 
-    @Test("a deletion whose answer was lost does not fail at the first 404, as the record may still be shown")
+    @Test(
+        "404s fail a change only once the upstream has settled, as it may still show a record that is gone",
+        arguments: [true, false])
+    func shownLate(_ isGone: Bool) async throws {
+        for operation in [Operation.update, .delete] {
+            let test = try await test()
+            if operation == .update {
+                try await test.change("c", #"{"notes":"mine"}"#)
+            } else {
+                try await test.store.delete("orders", key: "c", at: test.clock.timestamp)
+            }
+            for delay in [600, 612, 624] {
+                test.upstream.fail(notFound)
+                try await send(test, after: .seconds(delay))
+                #expect(try test.store.pendingCount() == PendingCount(pending: 1, failed: 0))
+            }
+            #expect(try test.error("message")?.contains("may be behind") == true)
+            if isGone { try test.upstream.set("/orders", #"[{"id":"a"},{"id":"b"}]"#) }
+            test.upstream.fail(notFound)
+            try await send(test, after: .seconds(661))
+            #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: isGone ? 0 : 1))
+        }
+    }
+
+    @Test("a deletion whose answer was lost does not fail at 404s while the upstream settles")
     func lostDeletion() async throws {
         let test = try await test()
         try await test.store.delete("orders", key: "c", at: test.clock.timestamp)
         test.upstream.fail(.unclear(status: nil, "the answer was lost"), times: 1)
         try await send(test)
+        for delay in [612, 624, 636] {
+            test.upstream.fail(notFound, times: 1)
+            try await send(test, after: .seconds(delay))
+            #expect(try test.store.pendingCount() == PendingCount(pending: 1, failed: 0))
+        }
         test.upstream.fail(notFound, times: 1)
-        try await send(test)
-        #expect(try test.store.pendingCount() == PendingCount(pending: 1, failed: 0))
-        test.upstream.fail(notFound, times: 1)
-        try await send(test)
+        try await send(test, after: .seconds(661))
         #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 1))
     }
 

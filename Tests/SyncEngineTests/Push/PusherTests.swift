@@ -109,7 +109,7 @@ struct PusherTests {
         let test = try await test()
         try await test.change("a", #"{"notes":"mine"}"#)
         test.upstream.fail(.gone(status: 404, "no such path"), times: 2)
-        for _ in 1...2 { try await test.send() }
+        for delay in [0, 61] { try await test.send(after: .seconds(delay)) }
         #expect(try test.record("a")?["notes"] == "mine")
         #expect(try test.store.pendingCount().failed == 1)
     }

@@ -178,16 +178,23 @@ extension Pusher {
             // Of another class than when the record is there, because only that answer fails a change when it comes again.
             let unseen = PushFailure(.unseen, status: failure.status, message: failure.message)
             return .waiting(unseen, at: monotonicNow() + retry.base, counted: false)
-        // The record exists, so the answer is about this change: the path of its route, or a rule of the server. The first time
-        // it may also be a deletion whose answer was lost, at a server whose reads lag.
+        // The record exists, so the answer is about this change: the path of its route, or a rule of the server. Until the
+        // upstream has settled, the record may also have been deleted, by an attempt whose answer was lost or by someone else,
+        // at a server whose reads lag.
         case .here(let found) where failure.errorClass == .gone && change.errorClass == .gone && !found.isRepeated:
-            return .failed(failure)
+            return reconciler.knowsKey(of: change) ? stillShown(failure) : .failed(failure)
         case .here: return again(change, failure)
         case .cannotSay(let reason):
             var failure = failure
             failure.message += "; whether the record is gone is not known: \(reason)"
             return again(change, failure)
         }
+    }
+
+    private func stillShown(_ failure: PushFailure) -> PushOutcome {
+        var waiting = failure
+        waiting.message += "; the upstream still shows the record, but may be behind, so this is sent again later"
+        return .waiting(waiting, at: monotonicNow() + Self.lookUpWait, counted: false)
     }
 
     /// The outcome when the witness could not be asked, or was not there either.
