@@ -124,6 +124,7 @@ package struct Place: Sendable, Equatable {
     /// object. Through a list, the lists in all its elements are one.
     package func list(in answer: JSONText, naming member: String? = nil) -> JSONText? {
         for path in paths {
+            if let found = member.flatMap({ Self.elements(at: path, in: answer, naming: $0) }) { return found }
             if let found = Self.list(at: path, in: answer) { return found }
         }
         if let found = value(in: answer) { return found }
@@ -153,6 +154,20 @@ package struct Place: Sendable, Equatable {
         guard members.allSatisfy({ $0.value.kind == .object }) else { return nil }
         guard let member else { return .array(members.map(\.value)) }
         return .array(members.map { $0.value.without(member).leading([(member, .string($0.key))]) })
+    }
+
+    /// A list in place of such an object, with nulls in its gaps: so Firebase and PHP write one whose names are whole numbers.
+    /// Not where a record itself says that it has another name.
+    private static func elements(at path: String, in answer: JSONText, naming member: String) -> JSONText? {
+        guard path == "*" || path.hasSuffix(".*") else { return nil }
+        guard let list = answer.at(path: String(path.dropLast(2))), list.kind == .array else { return nil }
+        var records: [JSONText] = []
+        for (index, element) in list.elements.enumerated() where element.kind != .null {
+            let name = "\(index)"
+            guard element.kind == .object, element[member].map({ $0.plain == name }) ?? true else { return nil }
+            records.append(element.without(member).leading([(member, .string(name))]))
+        }
+        return .array(records)
     }
 
     /// Where an object stands in place of the list, whose members all are records with this key: `contacts.*` for

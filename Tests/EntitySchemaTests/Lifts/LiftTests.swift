@@ -102,6 +102,20 @@ struct LiftTests {
         #expect(list.found(in: try JSONText(parsing: #"{"-Na":{"title":"A"},"n":4}"#)) == nil)
     }
 
+    @Test("where the names are whole numbers, the object may come as a list with nulls in its gaps, and the numbers are the names")
+    func namesOfNumbers() throws {
+        var list = ListPlan(style: .single, size: nil, pageSize: 100, total: nil, records: Place(paths: ["rows.*"]))
+        list.lift = Lift([Lift.Member(name: "id", source: .name)])
+        func found(_ rows: String) throws -> String? {
+            list.found(in: try JSONText(parsing: #"{"rows":\#(rows)}"#))?.text
+        }
+        #expect(
+            try found(#"[null,{"title":"A"},null,{"id":3,"title":"C"}]"#)
+                == #"[{"id":"1","title":"A"},{"id":"3","title":"C"}]"#)
+        #expect(try found("[]") == "[]")
+        #expect(try found(#"[{"id":7,"title":"A"}]"#) == #"[{"id":7,"title":"A"}]"#, "the list has another order")
+    }
+
     @Test("a single record in place of a list is known by the place of its key")
     func lone() throws {
         let schema = try EntitySchema(
