@@ -116,8 +116,8 @@ extension Pusher {
         return try await finish(change, as: again(change, failure, atOnce: true))
     }
 
-    /// The server answered a creation with 404: what it belongs to is gone, or a gateway answers for the server. It fails
-    /// when it is answered so again while the server is well.
+    /// The server answered a creation with 404: what it belongs to is gone or not there yet, or a gateway answers for the
+    /// server. It fails when it is answered so again while the server is well.
     func confirmRefusal(
         _ change: OutboxChange, _ entity: Entity, _ failure: PushFailure
     ) async throws -> UpstreamError? {
@@ -126,12 +126,33 @@ extension Pusher {
             guard try await judge.isServing(listed) else {
                 throw UpstreamError.barred(status: failure.status ?? 404, failure.message)
             }
-            let outcome: PushOutcome = change.attemptCount > 0 ? .failed(failure) : again(change, failure)
+            let outcome: PushOutcome =
+                if try refersToNewRecord(change, entity) {
+                    notThereYet(failure)
+                } else {
+                    change.attemptCount > 0 ? .failed(failure) : again(change, failure)
+                }
             return try await finish(change, as: outcome, isRefusal: true)
         } catch let error as UpstreamError {
             return try await finish(
                 change, as: try await outcome(ofDoubt: error, change, failure), after: error, isRefusal: true)
         }
+    }
+
+    /// Whether a new record refers to one that was created here a moment ago, so that a server which is behind may lack that.
+    private func refersToNewRecord(_ change: OutboxChange, _ entity: Entity) throws -> Bool {
+        try entity.fields.contains { field in
+            guard case .reference(let target) = field.kind,
+                let key = entity.value(of: field.name, in: change.record), key.kind != .null
+            else { return false }
+            return try store.isNew(target, key: key.plain, at: now())
+        }
+    }
+
+    private func notThereYet(_ failure: PushFailure) -> PushOutcome {
+        let message = "\(failure.message); what it refers to was made a moment ago, so it is sent again later"
+        let unseen = PushFailure(.unseen, status: failure.status, message: message)
+        return .waiting(unseen, at: monotonicNow() + Self.lookUpWait, counted: false)
     }
 
     /// Whether the upstream lacks a record. `wasRead`: it was just asked for and not found.

@@ -133,6 +133,39 @@ struct RefusedCreationTests {
         #expect(try test.error() == "gone")
     }
 
+    /// A message whose order was sent a moment ago, of which the upstream knows nothing at the next attempts.
+    private func belowNewOrder(unknown times: Int) async throws -> (TestEngine, order: String) {
+        let test = try await test()
+        try await test.send()
+        let order = try #require(test.upstream.records("/orders").compactMap { $0["id"]?.string }.first { $0 != "a" })
+        _ = try await test.store.create(
+            "messages", body: .object(["order_id": .string(order)]), at: test.clock.timestamp)
+        test.upstream.fail(.gone(status: 404, "no such order"), times: times)
+        return (test, order)
+    }
+
+    @Test("waits while the upstream may not know the new record that it belongs to")
+    func belowNewRecord() async throws {
+        let (test, order) = try await belowNewOrder(unknown: 3)
+        for _ in 1...3 {
+            try await test.send()
+            #expect(try test.error() == "unseen")
+            #expect(try test.store.pendingCount() == PendingCount(pending: 1, failed: 0))
+            test.clock.advance(by: .seconds(15))
+        }
+        try await test.send()
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+        #expect(test.upstream.records("/orders/\(order)/messages").count == 1)
+    }
+
+    @Test("fails if the upstream does not know that record when it has had the time to settle")
+    func belowMissingRecord() async throws {
+        let (test, _) = try await belowNewOrder(unknown: 3)
+        for _ in 1...3 { try await send(test) }
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 1))
+        #expect(test.upstream.pushes.count == 4)
+    }
+
     @Test(
         "is sent by a user's retry after it was refused for good",
         arguments: [UpstreamError.refused(status: 422, "no"), .changed(status: 409, "this name is taken")])
