@@ -142,7 +142,7 @@ struct LiveSchemaTests {
         #expect(orders.push.create.first?.canSend("client_id") == false)
     }
 
-    @Test("a lost order is looked for by the client's email address, or without one by name and telephone number")
+    @Test("a lost order is looked for at its location by the client's email address, or else by name and telephone number")
     func lostOrder() throws {
         let orders = try #require(schema["orders"])
         func compared(_ order: JSONText) -> [String]? {
@@ -150,10 +150,10 @@ struct LiveSchemaTests {
             guard case .match(let fields, _, _) = route?.lookUp else { return nil }
             return fields
         }
-        #expect(compared(.object(["client_email": "a@b.c"])) == ["client_email", "intake_method"])
+        #expect(compared(.object(["client_email": "a@b.c"])) == ["client_email", "intake_method", "location_id"])
         #expect(
             compared(.object(["no_email": true]))
-                == ["client_first_name", "client_last_name", "client_phone", "intake_method"])
+                == ["client_first_name", "client_last_name", "client_phone", "intake_method", "location_id"])
     }
 
     /// The fields by which a lost creation is looked for.
