@@ -228,6 +228,23 @@ struct AbsencePushTests {
         #expect(test.upstream.records("/orders").last?["notes"] == "mine")
     }
 
+    @Test("an edit of a new record waits while a part of the upstream that is behind does not know the record")
+    func unknownToSome() async throws {
+        let test = try await test()
+        _ = try await test.store.create("orders", body: .object(["notes": "new"]), at: test.clock.timestamp)
+        try await test.send()
+        try await test.change("server-1", #"{"notes":"mine"}"#)
+        test.upstream.fail(notFound, times: 3)
+        for _ in 1...3 {
+            try await test.send()
+            #expect(try test.error() == "unseen")
+            test.clock.advance(by: .seconds(15))
+        }
+        try await test.send()
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+        #expect(test.upstream.records("/orders").last?["notes"] == "mine")
+    }
+
     @Test("a record whose own address is gone while the list has it keeps its edit")
     func listedOnly() async throws {
         let test = try await test()

@@ -96,6 +96,9 @@ extension Pusher {
             if case .here(let found) = verdict, entity.isMoved(found.record, from: change.address) {
                 return try await meet(moved: found, change, entity, failure, position)
             }
+            if case .here = verdict, try isOfNewRecord(change, entity) {
+                return try await finish(change, as: notThereYet(failure))
+            }
             return try await finish(change, as: outcome(of: verdict, change, failure))
         } catch let error as UpstreamError {
             return try await finish(change, as: try await outcome(ofDoubt: error, change, failure), after: error)
@@ -149,8 +152,14 @@ extension Pusher {
         }
     }
 
+    /// Whether an edit is of a record that was created here a moment ago: a part of the server that is behind may lack it.
+    private func isOfNewRecord(_ change: OutboxChange, _ entity: Entity) throws -> Bool {
+        guard change.operation == .update, !change.isContentOnly else { return false }
+        return try store.isNew(entity.name, key: change.address[entity.key]?.plain ?? change.key, at: now())
+    }
+
     private func notThereYet(_ failure: PushFailure) -> PushOutcome {
-        let message = "\(failure.message); what it refers to was made a moment ago, so it is sent again later"
+        let message = "\(failure.message); what is missing was made a moment ago, so the change is sent again later"
         let unseen = PushFailure(.unseen, status: failure.status, message: message)
         return .waiting(unseen, at: monotonicNow() + Self.lookUpWait, counted: false)
     }
