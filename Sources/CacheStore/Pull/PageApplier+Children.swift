@@ -2,113 +2,84 @@ internal import EntitySchema
 internal import GRDB
 internal import JSONText
 
-/// Applies the schema's delete rules to the records that refer to deleted ones. Nothing of it is sent: the server has
-/// done the same.
+/// Children with their secrets sealed.
+struct SealedChildren: Sendable {
+    var children: PulledChildren
+    /// Replaces `children.records`.
+    var records: JSONText
+}
+
+/// Writes the children that came with their parents, and deletes those that no longer do.
 extension PageApplier {
-    /// What is left to do. It names entities, because there may be as many steps as there are records.
-    private enum Step {
-        /// What a relation's rule does to the records that refer to deleted ones.
-        case rule(DeleteRule, entity: String, field: String, parents: [String])
-        /// The deletion of these rows, and all that follows from it.
-        case deletion(entity: String, pks: ArraySlice<Int64>)
-    }
-
-    /// The rows that are deleted before their own delete rules are applied.
-    private static let batch = 1000
-
-    func applyDeleteRules(of keys: [String]) throws {
-        // Not by recursion: records may refer to one another to any depth.
-        var left = rules(after: keys)
-        while let step = left.popLast() { left += try perform(step) }
-    }
-
-    /// The steps after the deletion of records of this entity, the first one last.
-    private func rules(after keys: [String]) -> [Step] {
-        guard !keys.isEmpty else { return [] }
-        let details = (table.entity.pull?.details ?? []).compactMap { detail -> Step? in
-            guard detail.goesAlong, let field = detail.by else { return nil }
-            return .rule(.cascade, entity: detail.entity, field: field, parents: keys)
+    /// `position`: the end of the change log when the parents or their children were requested.
+    func apply(_ sealed: SealedChildren, of parents: EntityTable, position: Int64) throws -> ChildOutcome {
+        let children = sealed.children
+        var page = IncomingPage(sealed.records, of: table.entity)
+        var clear = IncomingPage(children.records, of: table.entity)
+        // A parent that was deleted since it was asked for has taken its children along.
+        let row = RecordRow(table: parents, db: db)
+        let gone = try children.parents.filter { try !row.exists(KeyAlias.current(of: $0, parents.entity.name, db)) }
+        if !gone.isEmpty {
+            page.remove(where: children.by, isIn: Set(gone))
+            clear.remove(where: children.by, isIn: Set(gone))
         }
-        return details
-            + table.entity.relations.reversed().compactMap { relation -> Step? in
-                guard case .many(let field, let rule) = relation.kind, rule == .cascade || rule == .nullify else {
-                    return nil
-                }
-                return .rule(rule, entity: relation.entity, field: field, parents: keys)
+        let written = try apply(page, clear: clear, Bounds(position: position, view: .embedded))
+        var outcome = ChildOutcome(written: written.written, deleted: written.deleted)
+        let present = Set(page.records.compactMap { $0.key ?? $0.unreadableKey })
+        try MissingTable(entity: table.entity.name, db: db).forget(present)
+        let missing = try missing(children, present, position)
+        let confirmed = missing.filter { child in
+            switch children.deletes {
+            case .all: true
+            case .none: false
+            case .only(let keys): keys.contains(child.key)
             }
+        }
+        outcome.deleted += try delete(keys: confirmed.map(\.key), isInferred: true)
+        let deleted = Set(confirmed.map(\.key))
+        for child in missing where !deleted.contains(child.key) {
+            outcome.missing[child.parent, default: []].append(child.key)
+        }
+        return outcome
     }
 
-    /// Returns the steps that follow, the first one last.
-    private func perform(_ step: Step) throws -> [Step] {
-        switch step {
-        case .rule(let rule, let entity, let field, let parents):
-            guard let applier = applier(entity) else { return [] }
-            guard rule == .cascade else {
-                try applier.nullify(field, referringTo: parents)
-                return []
-            }
-            let sql = applier.table.referring(by: field, Self.isListed, "_pk")
-            let pks = try Int64.fetchAll(db.cachedStatement(sql: sql), arguments: [Self.list(parents)])
-            return [.deletion(entity: entity, pks: pks[...])]
-        case .deletion(let entity, let pks):
-            guard !pks.isEmpty, let applier = applier(entity) else { return [] }
-            let deleted = try applier.deleteAlone(applier.keys(of: pks.prefix(Self.batch)))
-            return [Step.deletion(entity: entity, pks: pks.dropFirst(Self.batch))]
-                + applier.rules(after: deleted.cascading)
+    /// Cached children of parents whose children are complete in the answer, but which are not in it. Without those that an
+    /// attempt may have moved to another parent: their changes find out what became of them.
+    private func missing(
+        _ children: PulledChildren, _ present: Set<String>, _ position: Int64
+    ) throws -> [(key: String, parent: String)] {
+        guard !children.complete.isEmpty else { return [] }
+        let parent = table.sql(for: children.by)
+        let missing = try Row.fetchAll(
+            db.cachedStatement(
+                sql: """
+                    SELECT _key, CAST(\(parent) AS TEXT) FROM \(table.name)
+                    WHERE \(Self.isNotBeingDeleted("?3")) AND \(parent) IN (SELECT value FROM json_each(?1))
+                      AND _remote IS NOT NULL AND coalesce(_acknowledged, 0) <= ?2
+                      AND _key NOT IN (
+                        SELECT record_key FROM sync_outbox WHERE entity = ?3 AND operation = 'update' AND tried > 0
+                          AND state <> \(OutboxState.failed.sql) AND body -> ?4 IS NOT NULL)
+                    """),
+            arguments: [
+                JSONText.array(of: children.complete).text, position, table.entity.name, "$.\"\(children.by)\"",
+            ]
+        ).map { (key: $0[0] as String, parent: $0[1] as String) }.filter { !present.contains($0.key) }
+        // A list that is behind may lack a record that was just created or changed. It is not read again until its
+        // parent changes.
+        let created = try context.newKeys(of: table.entity.name)
+        return try missing.filter { child in
+            let changed = try context.settling(of: child.key, table.entity) != nil
+            guard changed || created.contains(child.key) else { return true }
+            try SettlingTable(entity: table.entity.name, db: db).doubt(child.key)
+            return false
         }
     }
 
-    private func applier(_ entity: String) -> PageApplier? {
-        context.table(entity).map { PageApplier(table: $0, context: context, ownDeletion: ownDeletion) }
-    }
-
-    private static let isListed = "IN (SELECT value FROM json_each(?1))"
-
-    private static func list(_ keys: [String]) -> String { JSONText.array(of: keys).text }
-
-    private func keys(_ sql: String, _ parents: [String]) throws -> [String] {
-        try String.fetchAll(db.cachedStatement(sql: sql), arguments: [Self.list(parents)])
-    }
-
-    private func keys(of pks: ArraySlice<Int64>) throws -> [String] {
-        try String.fetchAll(
-            db.cachedStatement(sql: "SELECT _key FROM \(table.name) WHERE _pk \(Self.isListed)"),
-            arguments: [JSONText.array(pks.map { .integer(Int($0)) }).text])
-    }
-
-    /// Assumes that the server's version has no reference any more, until the server says otherwise, and rebases local
-    /// changes on that.
-    private func nullify(_ field: String, referringTo keys: [String]) throws {
-        let writer = context.writer(table)
-        let queue = context.queue
-        var changed: [String] = []
-        let here = try self.keys(table.referring(by: field, Self.isListed), keys)
-        let there = try self.keys(table.displaced(by: field, Self.isListed), keys)
-        let (parents, known) = (Set(keys), Set(here))
-        for key in here + there.filter({ !known.contains($0) }) {
-            guard let remote = try writer.row.remote(of: key), let value = remote[field], parents.contains(value.plain)
-            else { continue }
-            try writer.assumeRemote(remote.setting(field, to: .null), of: key)
-            try noteOwnChange(of: field, from: value, of: key)
-            for change in try queue.changes(of: table.entity.name, key: key) where change.base[field] == value {
-                try queue.store(
-                    change.body, base: change.base.setting(field, to: .null), of: change, makeID: context.makeID)
-            }
-            try writer.rebuildDocument(over: key)
-            changed.append(key)
-        }
-        try context.log.append(.upserted, entity: table.entity.name, keys: changed)
-    }
-
-    private func noteOwnChange(of field: String, from value: JSONText, of key: String) throws {
-        guard let ownDeletion else { return }
-        var row =
-            try context.settling(of: key, table.entity)
-            ?? Settling(key: key, kind: .written, at: context.now, position: ownDeletion)
-        try row.set(field, to: .null, from: [value], context.comparison(table.entity))
-        row.at = context.now
-        row.position = ownDeletion
-        row.isConfirmed = false
-        try SettlingTable(entity: table.entity.name, db: db).save(row)
+    /// Leaves out a record whose deletion is on its way. One whose deletion failed, or waits for a change that failed, may
+    /// have gone all the same. `entity`: the parameter with the entity's name.
+    static func isNotBeingDeleted(_ entity: String) -> String {
+        """
+        (_deleted = 0 OR _key IN (SELECT record_key FROM sync_outbox WHERE entity = \(entity) AND state = 'failed'))
+        """
     }
 }
