@@ -83,9 +83,9 @@ struct CreateReconciler {
         return now.since(attempt) >= reader.schema.upstream.settle
     }
 
-    /// Whether the upstream may be taken to know the idempotency key still: no one says for how long it does, so only
-    /// for the time to settle after it was first used.
-    func knowsKey(of change: OutboxChange) -> Bool {
+    /// Whether the change was first sent under its idempotency key within the time to settle. Until that is over, the upstream
+    /// is taken to know the key, the attempt may still be in progress, and readings may be older than it.
+    func wasFirstSentRecently(_ change: OutboxChange) -> Bool {
         guard let first = change.firstAttemptAt ?? change.lastAttemptAt, first <= now else { return false }
         return now.since(first) < reader.schema.upstream.settle
     }

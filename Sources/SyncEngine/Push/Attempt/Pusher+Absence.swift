@@ -53,7 +53,7 @@ extension Pusher {
                 entity.value(of: field, in: found.record) ?? .null, base[field] ?? .null, of: field)
         }
         let isOnlyRepeated = change.tried == 1 && change.version == nil
-        return isUnchanged && (isOnlyRepeated || !reconciler.knowsKey(of: change))
+        return isUnchanged && (isOnlyRepeated || !reconciler.wasFirstSentRecently(change))
     }
 
     /// Whether a value of the record that the body names, such as its version, is another one by now.
@@ -212,7 +212,7 @@ extension Pusher {
         // upstream has settled, the record may also have been deleted, by an attempt whose answer was lost or by someone else,
         // at a server whose reads lag.
         case .here(let found) where failure.errorClass == .gone && change.errorClass == .gone && !found.isRepeated:
-            return reconciler.knowsKey(of: change) ? stillShown(failure) : .failed(failure)
+            return reconciler.wasFirstSentRecently(change) ? stillShown(failure) : .failed(failure)
         case .here: return again(change, failure)
         case .cannotSay(let reason):
             var failure = failure

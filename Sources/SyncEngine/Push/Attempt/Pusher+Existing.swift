@@ -31,7 +31,7 @@ extension Pusher {
         ofRepeat change: OutboxChange, _ entity: Entity, _ failure: PushFailure
     ) async throws -> PushOutcome {
         let later = notShownYet(failure)
-        if reconciler.knowsKey(of: change) { return later }
+        if reconciler.wasFirstSentRecently(change) { return later }
         guard hasLookUp(change, entity) else { return .failed(unclear(failure)) }
         switch try await reconciler.finding(for: change, entity) {
         case .applied(let found): return self.found(found, as: .answer, otherwise: .unseen)

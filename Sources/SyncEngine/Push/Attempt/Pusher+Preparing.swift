@@ -22,7 +22,7 @@ extension Pusher {
             if isUnclear || change.wasAccepted { return try await lookedUp(change, entity) }
             guard change.isTried, hasLookUp(change, entity) else { return change }
             // Upstreams forget idempotency keys after a while, and some ignore them.
-            return reconciler.knowsKey(of: change)
+            return reconciler.wasFirstSentRecently(change)
                 ? try await repeatable(change, entity) : try await lookedUp(change, entity)
         }
         if isUnclear, change.operation == .delete { return try await repeatable(deletion: change, entity) }

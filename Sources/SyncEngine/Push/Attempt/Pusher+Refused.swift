@@ -62,7 +62,7 @@ extension Pusher {
 
     /// Whether what was just read may be older than an attempt whose answer was lost.
     private func isTooEarly(_ change: OutboxChange, _ entity: Entity) throws -> Bool {
-        try change.isTried && reconciler.knowsKey(of: change) && reader.canRead(entity, change.address)
+        try change.isTried && reconciler.wasFirstSentRecently(change) && reader.canRead(entity, change.address)
     }
 
     /// Whether the record that was just asked for and not found is gone; false if that cannot be found out now.
