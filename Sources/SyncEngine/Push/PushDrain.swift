@@ -6,12 +6,12 @@ internal import Upstream
 /// several in one request where the upstream takes batches.
 struct PushDrain {
     let pusher: Pusher
-    let gate: PushAdmission
+    let admission: PushAdmission
     private let sendsBatches: Bool
 
-    init(pusher: Pusher, gate: PushAdmission) {
+    init(pusher: Pusher, admission: PushAdmission) {
         self.pusher = pusher
-        self.gate = gate
+        self.admission = admission
         sendsBatches = pusher.lane == .fields && pusher.schema.hasBatches
     }
 
@@ -38,14 +38,14 @@ struct PushDrain {
     /// finished by then.
     func run() async throws {
         let failure = try await withThrowingTaskGroup(of: ([Int64], UpstreamError?).self) { group in
-            let slots = AsyncSemaphore(await gate.slots())
+            let slots = AsyncSemaphore(await admission.slots())
             var inFlight: [Int64: Int] = [:]
             var paused: Set<Int64> = []
             var running = 0
             var failure: UpstreamError?
             while true {
                 // Twice the slots: as many changes again are being read in advance or finished.
-                let free = failure == nil ? await 2 * gate.slots() - running : 0
+                let free = failure == nil ? await 2 * admission.slots() - running : 0
                 var began = false
                 for work in free > 0 ? try await next(limit: free, beside: inFlight, &paused) : [] {
                     guard let work = await admitted(work) else { continue }
@@ -68,10 +68,10 @@ struct PushDrain {
     /// Without the changes that must wait; nil if that is all of them.
     private func admitted(_ work: Work) async -> Work? {
         switch work {
-        case .single(let change): return await gate.mayBegin(change) ? work : nil
+        case .single(let change): return await admission.mayBegin(change) ? work : nil
         case .batch(let changes, let plan):
             var admitted: [BatchedChange] = []
-            for sent in changes where await gate.mayBegin(sent.change) { admitted.append(sent) }
+            for sent in changes where await admission.mayBegin(sent.change) { admitted.append(sent) }
             guard let first = admitted.first else { return nil }
             return admitted.count > 1 ? .batch(admitted, plan) : .single(first.change)
         }
@@ -90,7 +90,7 @@ struct PushDrain {
                 return error
             }
         } catch {
-            for change in work.changes { await gate.breaksOff(change) }
+            for change in work.changes { await admission.breaksOff(change) }
             throw error
         }
     }
@@ -107,10 +107,10 @@ struct PushDrain {
         let room = Self.mostBytes - underWay.values.reduce(0, +)
         guard underWay.isEmpty || room > 0 else { return [] }
         let inFlight = Set(underWay.keys)
-        let newest = await gate.newest()
+        let newest = await admission.newest()
         let ready = try await unpaused(limit: limit, room, notOf: inFlight, &paused).filter { $0.id <= newest }
         let singles = ready.map(Work.single)
-        guard sendsBatches, await gate.barred() == nil, await gate.allowance() == .all,
+        guard sendsBatches, await admission.barred() == nil, await admission.allowance() == .all,
             let plan = firstBatchPlan(of: ready)
         else { return singles }
         let size = pusher.environment.batches.size(of: plan, at: pusher.monotonicNow())
@@ -132,7 +132,7 @@ struct PushDrain {
             let ready = try await ready(limit: limit, room, notOf: inFlight.union(paused))
             var free: [OutboxChange] = []
             for change in ready {
-                if await gate.isPaused(change) { paused.insert(change.id) } else { free.append(change) }
+                if await admission.isPaused(change) { paused.insert(change.id) } else { free.append(change) }
             }
             if !free.isEmpty || ready.isEmpty { return free }
         }
@@ -153,11 +153,11 @@ struct PushDrain {
     }
 
     private func ready(limit: Int, _ room: Int, notOf inFlight: Set<Int64>) async throws -> [OutboxChange] {
-        if let barred = await gate.barred() {
+        if let barred = await admission.barred() {
             let others = try due(limit: 1, room, notOf: inFlight.union(barred))
             return others.isEmpty ? try due(limit: 1, room, notOf: inFlight) : others
         }
-        let allowance = await gate.allowance()
+        let allowance = await admission.allowance()
         guard allowance != .all else {
             return try due(limit: limit, room, notOf: inFlight)
         }
@@ -178,7 +178,7 @@ struct PushDrain {
 
 extension Pusher {
     /// Sends until no ready change is admitted; see `PushDrain.run`.
-    func drain(through gate: PushAdmission) async throws {
-        try await PushDrain(pusher: self, gate: gate).run()
+    func drain(through admission: PushAdmission) async throws {
+        try await PushDrain(pusher: self, admission: admission).run()
     }
 }
