@@ -19,7 +19,7 @@ struct AbsentReader {
         let marks = environment.absences
         for name in marks.due(Self.most, at: environment.monotonicNow(), after: settle) {
             do {
-                if try await !waitsAgain(name) { marks.forget(name) }
+                if try await !askAgain(for: name) { marks.forget(name) }
             } catch {
                 // One such record must not fail every pull.
                 marks.forget(name)
@@ -28,8 +28,9 @@ struct AbsentReader {
         }
     }
 
-    /// Whether the record is absent, but another version of it has come since that was first seen: the wait begins again.
-    private func waitsAgain(_ name: RecordName) async throws -> Bool {
+    /// Asks for the record, and deletes it if it is gone. True if it is absent, but another version of it has come since that
+    /// was first seen: then the wait begins again.
+    private func askAgain(for name: RecordName) async throws -> Bool {
         guard let entity = environment.schema[name.entity],
             case .known(let key, let known) = try store.remoteState(of: name.key, entity.name),
             entity.recordPath(of: known) != nil

@@ -24,14 +24,14 @@ struct SettlingReader {
         where !waiting.contains(record.entity) {
             guard left > 0 else { return }
             left -= 1
-            if try await !isServed(record), try await !isLeftToList(record) { waiting.insert(record.entity) }
+            if try await !readSingle(record), try await !leaveToList(record) { waiting.insert(record.entity) }
         }
     }
 
     /// Reads the record; false if the upstream serves no single records of its entity, so that only the list can show it.
-    private func isServed(_ record: CacheStore.UnconfirmedRecord) async throws -> Bool {
+    private func readSingle(_ record: CacheStore.UnconfirmedRecord) async throws -> Bool {
         do {
-            return try await hasRead(record)
+            return try await readOnce(record)
         } catch let error as UpstreamError {
             if error.concernsWholeUpstream { throw error }
             if error.isUnknownMethod, !record.isDeleted { return false }
@@ -40,7 +40,8 @@ struct SettlingReader {
         }
     }
 
-    private func hasRead(_ record: CacheStore.UnconfirmedRecord) async throws -> Bool {
+    /// The same without what follows from a failure.
+    private func readOnce(_ record: CacheStore.UnconfirmedRecord) async throws -> Bool {
         guard let entity = environment.schema[record.entity] else {
             try await endSettling(record)
             return true
@@ -113,7 +114,7 @@ struct SettlingReader {
 
     /// Has the whole list read again, unless every pull does that: a list of what changed may have shown the record for the
     /// last time. False while the last full pull is too recent for another one.
-    private func isLeftToList(_ record: CacheStore.UnconfirmedRecord) async throws -> Bool {
+    private func leaveToList(_ record: CacheStore.UnconfirmedRecord) async throws -> Bool {
         guard let plan = environment.schema[record.entity]?.pull, plan.mode != .full,
             let last = try store.cursor(of: record.entity).lastFullAt,
             last < record.at + environment.schema.upstream.settle
