@@ -47,10 +47,8 @@ struct ContentWriter {
     }
 
     private func supersede(_ uploads: [OutboxTable.Entry]) throws {
-        for change in uploads {
-            try queue.remove(change.id)
-            try log.append(.discarded, change, detail: [ChangeLogReason.superseded.member])
-        }
+        let changes = ChangeWriter(table: table, context: context)
+        for change in uploads { try changes.supersede(change) }
     }
 
     /// False when the server may have the creation with other content.
