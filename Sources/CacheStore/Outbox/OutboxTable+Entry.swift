@@ -59,6 +59,12 @@ extension OutboxTable {
         /// What attempts before a correction may have set a field to, oldest first.
         func sent(_ field: String) -> [JSONText] { sent?[field]?.elements ?? [] }
 
+        /// Throws `.conflict` while the change is being sent.
+        func requireIdle() throws {
+            guard state == .uploading else { return }
+            throw CacheError.conflict("change \(id) is being sent right now; wait for its outcome")
+        }
+
         /// By the server's clock.
         func editedAt(_ field: String) -> Timestamp {
             edited[field]?.integer.map { Timestamp(milliseconds: Int64($0)) } ?? createdAt

@@ -18,9 +18,7 @@ struct ConflictResolver {
         }
         let table = try table(conflict)
         let change = try context.queue.change(conflict.changeID)
-        guard change.state != .uploading else {
-            throw CacheError.conflict("change \(change.id) is being sent right now; wait for its outcome")
-        }
+        try change.requireIdle()
         try noteLaterEdit(conflict, change, table)
         let merge = Merge(table: table, context: context)
         // Decided first: a change that leaves the queue closes its open conflicts.

@@ -32,7 +32,8 @@ struct OutboxAdmin {
 
     /// Sets and removes fields of a change, and makes it ready again. Without a difference the change is retried.
     func correct(_ id: Int64, setting fields: JSONText, removing removed: [String]) throws {
-        let change = try requireIdle(queue.change(id))
+        let change = try queue.change(id)
+        try change.requireIdle()
         guard let table = context.table(change.entity) else {
             throw CacheError.conflict("the schema no longer has the entity \(change.entity); discard the change")
         }
@@ -70,9 +71,11 @@ struct OutboxAdmin {
         // Newest first, so that no change ever refers to one that is gone. One that is being sent undoes the whole call.
         for id in dependents.reversed() {
             guard let dependent = try queue.entry(id) else { continue }
-            try discard(requireIdle(dependent))
+            try dependent.requireIdle()
+            try discard(dependent)
         }
-        try discard(requireIdle(change))
+        try change.requireIdle()
+        try discard(change)
     }
 
     private func discard(_ change: OutboxTable.Entry) throws {
@@ -87,12 +90,5 @@ struct OutboxAdmin {
         // The record was kept for this change only; its other changes now meet the deletion.
         guard isDeletedThere else { return }
         _ = try PageApplier(table: table, context: context).delete(keys: [change.key])
-    }
-
-    private func requireIdle(_ change: OutboxTable.Entry) throws -> OutboxTable.Entry {
-        guard change.state != .uploading else {
-            throw CacheError.conflict("change \(change.id) is being sent right now; wait for its outcome")
-        }
-        return change
     }
 }
