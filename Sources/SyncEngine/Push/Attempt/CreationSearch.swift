@@ -36,10 +36,10 @@ struct CreationSearch {
             guard reconciler.hasSettled(change) else { return .notYet("the upstream may still apply the attempt") }
             let isSame = before.map(reading.isSame) ?? false
             extensions = before.map(reading.extends) ?? false ? extensions + 1 : 0
+            let isAfterAttempt = reading.isNewer && reading.pages == 1
             // A list that grows while it is read has a greater total in the end.
-            if reading.isNewer && reading.pages == 1 || isSame || extensions == 2 && reading.missing == 0 {
-                return try await finding(reading)
-            }
+            let onlyGrows = extensions == 2 && reading.missing == 0
+            if isAfterAttempt || isSame || onlyGrows { return try await finding(reading) }
             before = reading
         }
         return untilLong("\(request.path) kept changing while it was read")
