@@ -47,7 +47,7 @@ struct Puller: Sendable {
         let hadDoubt = try tombstones.hasDoubt()
         let outcome = try await tombstones.runOrDelay()
         var summary = try await pull(entity, plan, full: full)
-        if outcome.problem != nil, !hadDoubt, !summary.wrote { try await tombstones.forgetDoubt() }
+        if outcome.delay != nil, !hadDoubt, !summary.wrote { try await tombstones.forgetDoubt() }
         summary.add(outcome)
         return summary
     }
@@ -151,7 +151,7 @@ struct PullSummary: Equatable {
         deleted += outcome.deleted
         held += outcome.held
         heldReason = outcome.reason ?? heldReason
-        delay = outcome.problem
+        delay = outcome.delay
     }
 
     /// What came before it in the same pull.

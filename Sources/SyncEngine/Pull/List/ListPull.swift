@@ -26,8 +26,8 @@ struct ListPull {
     private let takesGaps: Bool
     /// An earlier part of this pull, or its first pass, brought something new.
     private let wroteBefore: Bool
-    /// A full pull was requested.
-    private let isDue: Bool
+    /// A full pull was requested, or the window needs one.
+    private let isFullNeeded: Bool
     /// The cache has all that the window includes, but for what changed.
     private let isNarrower: Bool
     /// The list disagrees with itself as it always does.
@@ -49,7 +49,7 @@ struct ListPull {
         progress = Progress(cursor: cursor, pull: pull)
         reader = PageReader(puller, entity, plan, from: pull)
         unknown = UnknownReader(puller, entity, plan)
-        isDue = full
+        isFullNeeded = full
         isResumed = pull.position != nil
         stopwatch = Stopwatch(puller.clock)
         takesGaps = first != nil
@@ -301,7 +301,7 @@ struct ListPull {
     /// Whether the end of a full pull is stored. If every pull is full, it is not: by the schema's mode, or until a
     /// list that was empty brings a first record.
     private var isRemembered: Bool {
-        plan.mode != .full && (isDue || cursor.lastFullAt == nil || wroteBefore || summary.wrote)
+        plan.mode != .full && (isFullNeeded || cursor.lastFullAt == nil || wroteBefore || summary.wrote)
     }
 
     /// Moves the watermark to the latest change minus the duration of the pull: what changed meanwhile may be on pages

@@ -17,8 +17,8 @@ struct TombstonePull {
         /// Records that are kept although the list names them, and why.
         var held = 0
         var reason: String?
-        /// Why the list could not be read.
-        var problem: String?
+        /// Why deletions are delayed: the list could not be read.
+        var delay: String?
     }
 
     /// What the pages have led to.
@@ -59,7 +59,7 @@ struct TombstonePull {
             cursor.error = error.message
             try await store.setCursor(of: Self.cursor(of: entity), to: cursor)
             return Outcome(
-                problem: "records are up to date, but deletions are delayed: \(list.plan.path) failed: \(error.message)"
+                delay: "records are up to date, but deletions are delayed: \(list.plan.path) failed: \(error.message)"
             )
         }
     }
