@@ -20,6 +20,7 @@ extension PageApplier {
         return watermark.since(changed).milliseconds
     }
 
+    /// Whether a local deletion was acknowledged after this position of the log.
     func hasDeleted(since position: Int64) throws -> Bool {
         try Bool.fetchOne(
             db.cachedStatement(

@@ -64,7 +64,8 @@ struct SettlingTable {
             .execute(arguments: [entity, key])
     }
 
-    /// Removes the rows that were acknowledged by then, deletions by `deletions`, and confirmed before that place in the log.
+    /// Removes the confirmed rows up to `position` that were acknowledged at `time` or before, those of deletions at
+    /// `deletions` or before.
     func clean(before position: Int64, until time: Timestamp, deletions: Timestamp) throws {
         try db.cachedStatement(
             sql: """

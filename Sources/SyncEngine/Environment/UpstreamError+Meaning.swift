@@ -13,7 +13,7 @@ extension UpstreamError {
 
     // MARK: The request
 
-    /// The status that the error is about; nil if no answer came, or none that it depends on.
+    /// The HTTP status of the answer; nil if there was none, or if the error does not depend on it.
     var status: Int? {
         switch self {
         case .unclear(let status, _), .refused(let status, _): status

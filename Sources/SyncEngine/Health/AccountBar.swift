@@ -38,6 +38,7 @@ struct AccountBar: Equatable {
         var at: Int
         /// How often others got through after it was barred, at most once for each time it was.
         var passes = 0
+        /// Whether `passes` has counted them since it was barred last.
         var hasPassed = false
     }
 

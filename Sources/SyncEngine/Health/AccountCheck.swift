@@ -15,7 +15,7 @@ protocol TokenRefusalObserver: Actor {
 actor AccountCheck {
     private let environment: SyncEnvironment
     private var isKnown = false
-    /// Whom the upstream has named instead of the cache's account since it named that one, and when it did first.
+    /// The other account that the upstream names, and since when; nil once it has named the cache's account.
     private var other: (account: String, since: Timestamp)?
     private weak var observer: (any TokenRefusalObserver)?
 

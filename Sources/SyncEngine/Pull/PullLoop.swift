@@ -104,7 +104,7 @@ actor PullLoop: TokenRefusalObserver {
         try drift.skipKnown(in: store)
     }
 
-    /// When the entity was pulled that was pulled longest ago; nil if some was never pulled.
+    /// The earliest of the times at which each entity was last pulled; nil if one never was.
     private func earliestPull() throws -> Timestamp? {
         var earliest: Timestamp?
         for entity in environment.schema.entities where entity.pull != nil {

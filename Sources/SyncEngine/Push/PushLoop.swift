@@ -37,7 +37,7 @@ actor PushLoop {
 
     private nonisolated var store: CacheStore { environment.store }
 
-    /// While something could be sent and was not, however it came to that.
+    /// How long the loop sleeps at most while a ready change was not sent, for whichever reason.
     static let longestWait = Duration.seconds(60)
 
     /// Runs until the task is cancelled.

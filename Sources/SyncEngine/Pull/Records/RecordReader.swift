@@ -39,7 +39,7 @@ struct RecordReader {
         }
     }
 
-    /// The same, whatever record it answers with.
+    /// The same as `record`, but whatever record the upstream answers with.
     func answer(of entity: Entity, known: JSONText) async throws -> RemoteRecord? {
         guard entity.pull == nil else {
             return try await RecordPlaces(store: store, upstream: upstream).record(of: entity, known: known)
