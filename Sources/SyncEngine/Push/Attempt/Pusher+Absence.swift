@@ -135,10 +135,10 @@ extension Pusher {
                 } else {
                     change.attemptCount > 0 ? .failed(failure) : again(change, failure)
                 }
-            return try await finish(change, as: outcome, isRefusal: true)
+            return try await finish(change, as: outcome, appliedNothing: true)
         } catch let error as UpstreamError {
             return try await finish(
-                change, as: try await outcome(ofDoubt: error, change, failure), after: error, isRefusal: true)
+                change, as: try await outcome(ofDoubt: error, change, failure), after: error, appliedNothing: true)
         }
     }
 

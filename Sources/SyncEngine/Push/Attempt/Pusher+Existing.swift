@@ -17,7 +17,7 @@ extension Pusher {
                 return try await finish(change, as: .acknowledged(record: found.record, version: found.version))
             }
             let outcome = change.isTried ? try await outcome(ofRepeat: change, entity, failure) : .failed(failure)
-            return try await finish(change, as: outcome, isRefusal: !change.isTried)
+            return try await finish(change, as: outcome, appliedNothing: !change.isTried)
         } catch let error as UpstreamError {
             let failure = change.isTried ? unclear(failure) : failure
             return try await finish(change, as: try await outcome(ofDoubt: error, change, failure), after: error)

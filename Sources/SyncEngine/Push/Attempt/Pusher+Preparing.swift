@@ -45,7 +45,7 @@ extension Pusher {
             .sealed,
             message: "\(fields) cannot be opened: sealed with another key, or damaged; discard this change and make it "
                 + "again")
-        return try await finish(change, as: .failed(failure), isRefusal: true)
+        return try await finish(change, as: .failed(failure), appliedNothing: true)
     }
 
     var reconciler: CreateReconciler {
@@ -146,7 +146,7 @@ extension Pusher {
             let failure = PushFailure(.unseen, message: "\(record) is not found by its key yet; looking again later")
             guard try await store.begin(change, at: now(), isLookUp: true) else { return nil }
             let next = monotonicNow() + Self.lookUpWait
-            try await finish(change, as: .waiting(failure, at: next, counted: false), isRefusal: true)
+            try await finish(change, as: .waiting(failure, at: next, counted: false), appliedNothing: true)
             return nil
         }
         let failure = PushFailure(.gone, message: "\(record) was asked for before the change, and is gone")

@@ -92,7 +92,7 @@ struct Pusher {
     private func attempt(_ change: OutboxChange, _ entity: Entity) async throws -> UpstreamError? {
         guard try await store.begin(change, at: now()) else { return nil }
         guard let request = change.request(of: entity) else {
-            return try await finish(change, as: .failed(try unsendable(change, entity)), isRefusal: true)
+            return try await finish(change, as: .failed(try unsendable(change, entity)), appliedNothing: true)
         }
         await passage.begins(change.id)
         let result: BatchResult
@@ -136,14 +136,14 @@ struct Pusher {
         }
     }
 
-    /// `isRefusal`: nothing was sent, or the upstream answered that it applied nothing, as `error` may say too.
+    /// `appliedNothing`: nothing was sent, or the upstream answered that it applied nothing, as `error` may say too.
     @discardableResult
     func finish(
-        _ change: OutboxChange, as outcome: PushOutcome, after error: UpstreamError? = nil, isRefusal: Bool = false
+        _ change: OutboxChange, as outcome: PushOutcome, after error: UpstreamError? = nil, appliedNothing: Bool = false
     ) async throws -> UpstreamError? {
         slot?.give()
         let takesBack =
-            isRefusal || error.map { self.isRefusal($0, of: change) && !mayBeKnown(change, after: $0) } ?? false
+            appliedNothing || error.map { self.isRefusal($0, of: change) && !mayBeKnown(change, after: $0) } ?? false
         try await store.finish(change.id, outcome, takingBack: takesBack, at: now())
         environment.measure(
             .push(
