@@ -142,7 +142,7 @@ struct LiveSchemaTests {
         #expect(orders.push.create.first?.canSend("client_id") == false)
     }
 
-    @Test("a lost order is looked for at its location by the client's email address, or else by name and telephone number")
+    @Test("a lost order is looked for at its location by the client's email address, or name and telephone")
     func lostOrder() throws {
         let orders = try #require(schema["orders"])
         func compared(_ order: JSONText) -> [String]? {

@@ -102,7 +102,7 @@ struct LiftTests {
         #expect(list.found(in: try JSONText(parsing: #"{"-Na":{"title":"A"},"n":4}"#)) == nil)
     }
 
-    @Test("where the names are whole numbers, the object may come as a list with nulls in its gaps, and the numbers are the names")
+    @Test("an object named by whole numbers may come as a list with nulls in its gaps")
     func namesOfNumbers() throws {
         var list = ListPlan(style: .single, size: nil, pageSize: 100, total: nil, records: Place(paths: ["rows.*"]))
         list.lift = Lift([Lift.Member(name: "id", source: .name)])

@@ -129,7 +129,9 @@ struct RefusedRepeatTests {
         #expect((try test.store.remote(of: "orders", key: "a") == nil) == isGone)
     }
 
-    @Test("a deletion that is refused after a lost answer fails only once the upstream has settled", arguments: [true, false])
+    @Test(
+        "a deletion that is refused after a lost answer fails only once the upstream has settled",
+        arguments: [true, false])
     func lostDeletion(_ arrives: Bool) async throws {
         let test = try await test(Self.deletion)
         try await test.store.delete("orders", key: "a", at: test.clock.timestamp)
