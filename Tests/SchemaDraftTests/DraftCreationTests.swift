@@ -60,7 +60,7 @@ struct DraftCreationTests {
     }
 
     @Test("A creation at the list itself, of another record, or below a record of the same list is no such one")
-    func others() throws {
+    func elsewhere() throws {
         let own = try SchemaDraft.of(
             Document(
                 schemas: [Self.project, Self.byKey],
@@ -126,6 +126,31 @@ struct DraftCreationTests {
         let path = "/things: { \(Document.list("Thing")), \(Document.call("post", "Body", "Thing")) }"
         let draft = try SchemaDraft.of(Document(schemas: [thing, sent], paths: [path]).text)
         #expect(draft.yaml.contains("look_up: { match: [kind, role, level, label] }"), "\(draft.yaml)")
+    }
+
+    @Test("A lost creation is not looked up by who made the record, nor by the key of another record alone")
+    func others() throws {
+        func things(_ required: String, _ members: String) throws -> SchemaDraft {
+            let thing = "Thing: { type: object, properties: { id: { type: integer }, \(members) } }"
+            let sent = "Body: { type: object, required: [\(required)], properties: { \(members) } }"
+            let path = "/things: { \(Document.list("Thing")), \(Document.call("post", "Body", "Thing")) }"
+            return try SchemaDraft.of(Document(schemas: [thing, sent], paths: [path]).text)
+        }
+        let text = "{ type: string }"
+        let audited = try things(
+            "createdBy, lastUpdatedBy, label", "createdBy: \(text), lastUpdatedBy: \(text), label: \(text)")
+        #expect(audited.yaml.contains("look_up: { match: [label] }"), "\(audited.yaml)")
+        let onlyAudited = try things("createdBy", "createdBy: \(text), done: { type: boolean }")
+        #expect(onlyAudited.schema["things"]?.push.create.first?.lookUp == nil, "\(onlyAudited.yaml)")
+        let unlisted = try things("po_id", "po_id: \(text), quantity: { type: number }")
+        #expect(unlisted.schema["things"]?.push.create.first?.lookUp == nil, "\(unlisted.yaml)")
+        #expect(unlisted.todos.contains { $0.contains("push.create.look_up") })
+        for own in ["external_id", "thing_id"] {
+            let told = try things(own, "\(own): \(text), quantity: { type: number }")
+            #expect(told.yaml.contains("look_up: { match: [\(own)] }"), "\(told.yaml)")
+        }
+        let both = try things("po_id, item_id", "po_id: \(text), item_id: \(text)")
+        #expect(both.yaml.contains("look_up: { match: [po_id, item_id] }"), "\(both.yaml)")
     }
 
     @Test("A lost creation with a key of its own is looked up by the key, in the list if no call reads one record")

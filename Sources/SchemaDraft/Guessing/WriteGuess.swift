@@ -1,5 +1,3 @@
-internal import JSONText
-
 /// How records of a collection are created, changed and deleted.
 struct WriteGuess {
     let shapes: ShapeReader
@@ -38,7 +36,9 @@ struct WriteGuess {
                 route.fields = names
                 require(found.required, of: fields, &entity)
             }
-            route.lookUp = lookUp(entity, found.fields ?? [], isOwn: isOwn)
+            route.lookUp = LookUpGuess(
+                shapes: shapes, collection: collection, entity: entity, listPath: listPath, creationPath: creationPath
+            ).lookUp(found.fields ?? [], isOwn: isOwn)
             if case .match? = route.lookUp, route.reason == nil {
                 route.reason = "look_up: by what a creation sends; check that it tells two records apart"
             }
@@ -129,56 +129,6 @@ struct WriteGuess {
             else { continue }
             entity.fields[index].isRequired = true
         }
-    }
-
-    /// Last words of names whose values differ for most records.
-    private static let telling: Set = [
-        "name", "title", "number", "email", "reference", "subject", "code", "sku", "phone",
-    ]
-
-    private func lookUp(_ entity: DraftEntity, _ sent: [DraftField], isOwn: Bool) -> DraftRoute.LookUp? {
-        let path = entity.pull == nil ? listPath : nil
-        if isOwn { return path == nil && collection.single != nil ? .key : .match([key], path: path) }
-        let shown = sent.filter { field in
-            // A body may spell the member otherwise than the record.
-            entity[field.name].map(isListed) == true && field.isPlain && !field.isSecret && field.name != key
-                && (entity[field.name]?.from).map { !$0.contains("*") } ?? true
-        }
-        let required = shown.filter { entity[$0.name]?.isRequired == true }
-        let telling = shown.filter { Self.telling.contains(Words.lastWord(of: $0.wireName)) }
-        let best = [required, telling, shown].first { !$0.isEmpty } ?? []
-        guard !best.isEmpty else { return nil }
-        var names = best.prefix(3).map(\.name)
-        if !best.prefix(3).contains(where: Self.differs) {
-            let others = [best.filter(Self.differs), telling, shown.filter(Self.differs)].first { !$0.isEmpty } ?? []
-            names += others.map(\.name).filter { !names.contains($0) }.prefix(2)
-        }
-        if let above = creationPath.flatMap({ entity[$0.field] }), isListed(above), !names.contains(above.name) {
-            names.insert(above.name, at: 0)
-        }
-        // Two records may be of one type and belong to the same other one; hardly to the same two.
-        let references = names.count { entity[$0]?.kind.isReference == true } + (path == nil ? 0 : 1)
-        guard references > 1 || names.contains(where: { entity[$0].map(Self.differs) == true }) else { return nil }
-        return .match(names, path: path)
-    }
-
-    /// Last words of names whose values most records share with others.
-    private static let shared: Set = [
-        "type", "kind", "role", "status", "state", "category", "currency", "country", "color", "colour", "method",
-        "mode",
-        "level", "language", "locale", "provider", "platform", "priority", "timezone",
-    ]
-
-    /// Whether a field may tell two records apart: many refer to the same record, or are in the same state.
-    private static func differs(_ field: DraftField) -> Bool {
-        guard case .simple = field.kind else { return false }
-        return !shared.contains(Words.lastWord(of: field.wireName))
-    }
-
-    /// Whether the records of the list have it.
-    private func isListed(_ field: DraftField) -> Bool {
-        item[field.wireName] != nil
-            || field.from.map { shapes.shape(at: JSONPath.steps($0).map(String.init), in: item) != nil } == true
     }
 
     // MARK: Updates and deletions
