@@ -56,6 +56,33 @@ struct DraftFieldTests {
         #expect(accounts?.key == "accountKey")
     }
 
+    // MARK: Members that belong together
+
+    @Test(
+        "A record that is shown whole beside its key is one reference, under the key's own name",
+        arguments: ["customer_id", "customerId"])
+    func whole(_ name: String) throws {
+        let whole = "customer: { type: object, properties: { id: { type: integer } } }"
+        func draft(_ members: String) throws -> SchemaDraft {
+            let thing = "Thing: { type: object, properties: { id: { type: integer }, \(members) } }"
+            let paths = ["/things", "/customers"].map { "\($0): { \(Document.list("Thing")) }" }
+            return try SchemaDraft.of(Document(schemas: [thing], paths: paths).text)
+        }
+        let both = try draft("\(whole), \(name): { type: integer }")
+        #expect(both.yaml.contains("\(name): { type: reference, to: customers"), "\(both.yaml)")
+        #expect(!both.yaml.contains("from: customer.id") && !both.yaml.contains("_field"))
+        #expect(try draft(whole).yaml.contains("from: customer.id"))
+        let other = try draft("\(whole), \(name): { type: string }")
+        #expect(other.yaml.contains("from: customer.id"), "a text is no key of a customer: \(other.yaml)")
+    }
+
+    @Test("A member whose name no field can have is one field, though the list and the single record both have it")
+    func odd() throws {
+        let single = "/things/{id}: { \(Document.single("Thing")) }"
+        let things = try things("\"parts@odata.count\": { type: integer }", [single])
+        #expect(things?.fields.map(\.name).filter { $0.hasPrefix("parts") } == ["parts_odata_count"])
+    }
+
     // MARK: Change times
 
     private func draft(_ changed: String, _ since: String = "schema: { type: string }") throws -> SchemaDraft {

@@ -16,6 +16,8 @@ struct FieldGuess {
     /// In lower case.
     private var taken: Set<String> = []
     private var relations: Set<String> = []
+    /// What stands beside the member that is being added.
+    private var members: [DataShape.Property] = []
 
     init(
         shapes: ShapeReader, targets: ReferenceTargets, entity: String, key: String, tokens: TokenNames = TokenNames()
@@ -30,6 +32,9 @@ struct FieldGuess {
     /// `place`: names from the record to these members, such as `attributes`.
     mutating func add(_ shape: DataShape, at place: [String] = []) {
         if place.isEmpty, let property = shape[key] { addKey(shapes.shape(of: property)) }
+        let outer = members
+        members = shape.properties
+        defer { members = outer }
         for property in shape.properties where fields.count < Self.most {
             guard place.count > 0 || property.name != key else { continue }
             let inner = shapes.shape(of: property)
@@ -55,11 +60,10 @@ struct FieldGuess {
 
     private mutating func add(_ name: String, _ shape: DataShape, at place: [String]) {
         let source = PlaceText.joined(place + [name])
-        guard
-            !fields.contains(where: {
-                $0.wireName == name && ($0.from ?? $0.wireName) == (place.isEmpty ? name : source)
-            })
-        else { return }
+        let isKnown = fields.contains { field in
+            field.wireName == name && (field.from == nil ? place.isEmpty : field.from == source)
+        }
+        guard !isKnown else { return }
         // The member around it would hide a field of its name.
         let outer = place.first.map { [$0.lowercased()] } ?? []
         guard let fieldName = FieldNames.field(for: name, taken: taken.union(outer)), let source else { return }
@@ -145,13 +149,22 @@ struct FieldGuess {
         return name == usual ? nil : name
     }
 
-    /// `customer: {"id": 5, …}` is a reference to a customer, and stays as it is too.
+    /// `customer: {"id": 5, …}` is a reference to a customer, and stays as it is too, unless `customer_id` stands beside it.
     private mutating func addInner(_ name: String, _ shape: DataShape, at place: [String]) {
-        guard let target = targets[name], let property = shape[target.key], fits(target, shapes.shape(of: property))
+        guard let target = targets[name], let property = shape[target.key], fits(target, shapes.shape(of: property)),
+            !members.contains(where: { isReference($0, of: name, to: target) })
         else {
             return
         }
         addReference("\(Words.snake(name))_id", to: target, stem: Words.snake(name), at: place + [name, target.key])
+    }
+
+    /// Whether a member refers to the record that another member shows whole.
+    private func isReference(_ member: DataShape.Property, of name: String, to target: ReferenceTargets.Target) -> Bool
+    {
+        let shape = shapes.shape(of: member)
+        return [name + "id", name + target.key].map(Words.folded).contains(Words.folded(member.name))
+            && Words.folded(member.name) != Words.folded(name) && shape.isTextOrNumber && fits(target, shape)
     }
 
     /// JSON:API: `relationships.customer.data.id`.
