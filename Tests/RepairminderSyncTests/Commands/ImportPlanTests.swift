@@ -88,4 +88,57 @@ struct ImportPlanTests {
         #expect(plan.failures.map(\.line) == [1])
         #expect(plan.failures.first?.message.contains("b, c") == true)
     }
+
+    @Test("a dry run says that an entity takes no new records, or no changes", arguments: ["create", "update"])
+    func routes(_ operation: String) async throws {
+        let document = try JSONText(
+            parsing: #"""
+                {"name":"orders","key":"id","create":\#(operation == "create" ? "null" : "[]"),
+                "update":\#(operation == "update" ? "null" : "[]"),"fields":[{"name":"id","type":"string"}]}
+                """#)
+        let client = LocalAPIClient { (request) throws(LocalAPIError) in
+            request.target.contains("/a")
+                ? LocalAPIResponse(status: 200, body: Array(#"{"id":"a"}"#.utf8))
+                : LocalAPIResponse(status: 404, body: Array(#"{"title":"Not found"}"#.utf8))
+        }
+        var plan = ImportPlan(entity: "orders", shape: EntityShape(document), isDryRun: true)
+        let rows = ["a", "b"].map { #"{"id":"\#($0)"}"# }.joined(separator: "\n")
+        for row in ImportSource(shape: plan.shape).ndjson(Array(rows.utf8)) { try await plan.add(row, client) }
+        plan.countPlanned()
+        #expect(plan.created == (operation == "create" ? 0 : 1) && plan.updated == (operation == "update" ? 0 : 1))
+        #expect(plan.failures.map(\.line) == [operation == "create" ? 2 : 1])
+        #expect(throws: CommandFailure.self) { try plan.requireAllRows() }
+    }
+
+    @Test("an import that is cut short knows what it has done and which rows failed, and says to import again")
+    func stopped() async throws {
+        let sent = Mutex(0)
+        let client = LocalAPIClient { (request) throws(LocalAPIError) in
+            guard request.method == "POST" else {
+                return LocalAPIResponse(status: 404, body: Array(#"{"title":"Not found"}"#.utf8))
+            }
+            let number = sent.withLock { count in
+                count += 1
+                return count
+            }
+            guard number < 3 else { throw .unreachable("the daemon cannot be reached") }
+            return number == 1
+                ? LocalAPIResponse(status: 201, body: Array(#"{"id":"new"}"#.utf8))
+                : LocalAPIResponse(status: 422, body: Array(#"{"title":"Refused","detail":"no such notes"}"#.utf8))
+        }
+        var plan = ImportPlan(entity: "orders", shape: shape, isDryRun: false)
+        let rows = (1...3).map { #"{"notes":"\#($0)"}"# }.joined(separator: "\n")
+        for row in ImportSource(shape: shape).ndjson(Array(rows.utf8)) { try await plan.add(row, client) }
+        var error: LocalAPIError?
+        do throws(LocalAPIError) {
+            for portion in plan.portions { try await plan.send(portion, client) }
+        } catch let thrown {
+            error = thrown
+        }
+        #expect(plan.created == 1 && plan.failures.map(\.line) == [2])
+        let failure = CommandFailure(try #require(error)).stoppingImport
+        #expect(failure.status == .unreachable)
+        let words = "later rows were not imported: import the same file again, which creates nothing twice"
+        #expect(failure.message == "the daemon cannot be reached; \(words)")
+    }
 }

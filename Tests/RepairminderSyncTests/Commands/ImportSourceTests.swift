@@ -81,4 +81,24 @@ struct ImportSourceTests {
         #expect(rows[1].problem == "expected a JSON object")
         #expect(rows[2].problem?.hasPrefix("not JSON") == true)
     }
+
+    @Test("a JSON list, or objects of several lines, are refused as a whole with how to write one object a line")
+    func wholeDocuments() throws {
+        for (text, words) in [
+            ("[{\"id\":1}]", "the file is a JSON list; import reads one object a line, as jq -c '.[]' FILE writes"),
+            ("\u{FEFF}\n[\n  {}\n]", "the file is a JSON list; "),
+            ("{\n  \"id\": \"a\"\n}\n", "the file has JSON objects of several lines; import reads one object a line"),
+        ] {
+            let failure = #expect(throws: CommandFailure.self) { try source.lines(Array(text.utf8)) }
+            #expect(failure?.status == .badData && failure?.message.hasPrefix(words) == true, "\(text)")
+            #expect(ImportSource.isJSON(Array(text.utf8)))
+        }
+        #expect(!ImportSource.isJSON(Array("\u{FEFF}id,notes\n".utf8)))
+    }
+
+    @Test("a byte order mark is no part of the first object")
+    func mark() throws {
+        let rows = try source.lines(Array("\u{FEFF}{\"id\":\"a\"}\n{\"id\":\"b\"}\n".utf8))
+        #expect(rows.map(\.problem) == [nil, nil] && rows.map(\.line) == [1, 2])
+    }
 }

@@ -35,7 +35,7 @@ struct ImportCommand: AsyncParsableCommand {
         let shape = try await EntityShape(of: entity, client)
         let bytes = file == "-" ? try StandardInput.bytes() : try StandardInput.bytes(of: file)
         let source = ImportSource(shape: shape)
-        let rows = try isCSV(bytes) ? source.csv(bytes) : source.ndjson(bytes)
+        let rows = try isCSV(bytes) ? source.csv(bytes) : source.lines(bytes)
         var plan = ImportPlan(entity: entity, shape: shape, isDryRun: dryRun)
         var progress = ProgressLine.onStandardError("checking", unit: .things("rows"))
         for (number, row) in rows.enumerated() {
@@ -43,15 +43,26 @@ struct ImportCommand: AsyncParsableCommand {
             try await plan.add(row, client)
         }
         progress.end()
-        if dryRun { plan.countPlanned() } else { try await send(&plan, client) }
-        try report(plan)
+        if dryRun {
+            plan.countPlanned()
+        } else {
+            do {
+                try await send(&plan, client)
+            } catch {
+                // Rows before it were imported, or refused, which no later import says.
+                write(plan)
+                throw CommandFailure(any: error)?.stoppingImport ?? error as any Error
+            }
+        }
+        write(plan)
+        try plan.requireAllRows()
     }
 
     private func isCSV(_ bytes: [UInt8]) -> Bool {
         if let format { return format == .csv }
         if file.hasSuffix(".csv") { return true }
         if file.hasSuffix(".ndjson") || file.hasSuffix(".jsonl") { return false }
-        return bytes.first { !" \t\r\n".utf8.contains($0) } != UInt8(ascii: "{")
+        return !ImportSource.isJSON(bytes)
     }
 
     private func send(_ plan: inout ImportPlan, _ client: LocalAPIClient) async throws {
@@ -66,7 +77,8 @@ struct ImportCommand: AsyncParsableCommand {
         }
     }
 
-    private func report(_ plan: ImportPlan) throws {
+    /// What was done, and which rows failed.
+    private func write(_ plan: ImportPlan) {
         for failure in plan.failures.sorted(by: { $0.line < $1.line }) {
             StandardStream.error.write("line \(failure.line): \(failure.message)\n")
         }
@@ -74,13 +86,14 @@ struct ImportCommand: AsyncParsableCommand {
         let updated = dryRun ? "would update" : "updated"
         StandardStream.output.write(
             "\(created) \(plan.created), \(updated) \(plan.updated), failed \(plan.failures.count)\n")
-        if !plan.failures.isEmpty {
-            let (count, them) = (plan.failures.count, plan.failures.count == 1 ? "it" : "them")
-            throw CommandFailure(
-                .badData,
-                dryRun
-                    ? "\(count.counted("row", "rows")) cannot be imported; correct \(them) first"
-                    : "\(count.counted("row was", "rows were")) not imported; correct \(them) and import again")
-        }
+    }
+}
+
+extension CommandFailure {
+    /// This failure, if an import ended with it before its last row.
+    var stoppingImport: CommandFailure {
+        var failure = self
+        failure.message += "; later rows were not imported: import the same file again, which creates nothing twice"
+        return failure
     }
 }

@@ -63,13 +63,24 @@ struct ImportPlan {
         }
         let named = row.fields.first { $0.key == shape.key && $0.value.kind != .null }?.value.plain
         do throws(LocalAPIError) {
-            if let key = try await existing(named, row, client) { return addUpdate(of: key, row) }
+            if let key = try await existing(named, row, client) {
+                if !isRefused("update", row) { addUpdate(of: key, row) }
+                return
+            }
         } catch {
             guard case .problem(let problem) = error, problem.code == "ambiguous_id" else { throw error }
             failures.append(Failure(line: row.line, message: problem.message))
             return
         }
-        addCreation(row, isNamed: named != nil)
+        if !isRefused("create", row) { addCreation(row, isNamed: named != nil) }
+    }
+
+    /// Whether a dry run knows that the daemon would refuse this, because no route of the schema sends it.
+    private mutating func isRefused(_ operation: String, _ row: ImportRow) -> Bool {
+        guard isDryRun, shape.document[operation]?.kind == .null else { return false }
+        let what = operation == "create" ? "no \(entity) can be created" : "\(entity) cannot be changed"
+        failures.append(Failure(line: row.line, message: "\(what): the schema has no route for that"))
+        return true
     }
 
     /// The key of the cached record that the row's id or one of its natural keys names.
@@ -147,6 +158,17 @@ struct ImportPlan {
         let all = portions.flatMap(\.rows)
         created = all.count(where: \.isCreation)
         updated = all.count - created
+    }
+
+    /// Throws if a row failed.
+    func requireAllRows() throws(CommandFailure) {
+        guard !failures.isEmpty else { return }
+        let (count, them) = (failures.count, failures.count == 1 ? "it" : "them")
+        throw CommandFailure(
+            .badData,
+            isDryRun
+                ? "\(count.counted("row", "rows")) cannot be imported; correct \(them) first"
+                : "\(count.counted("row was", "rows were")) not imported; correct \(them) and import again")
     }
 
     // MARK: Sending

@@ -14,10 +14,33 @@ struct ImportRow {
 struct ImportSource {
     let shape: EntityShape
 
+    /// Whether a file that could be either has JSON and no CSV.
+    static func isJSON(_ bytes: [UInt8]) -> Bool {
+        let first = withoutMark(bytes).first { !" \t\r\n".utf8.contains($0) }
+        return first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
+    }
+
+    /// The rows of `ndjson`; throws for a JSON list, or objects of several lines, none of whose lines is a row.
+    func lines(_ bytes: [UInt8]) throws(CommandFailure) -> [ImportRow] {
+        let text = Self.withoutMark(bytes).drop { " \t\r\n".utf8.contains($0) }
+        let isList = text.first == UInt8(ascii: "[")
+        let isLong = text.first == UInt8(ascii: "{") && text.dropFirst().first.map("\r\n".utf8.contains) == true
+        guard isList || isLong else { return ndjson(bytes) }
+        let found = isList ? "the file is a JSON list" : "the file has JSON objects of several lines"
+        throw CommandFailure(
+            .badData, "\(found); import reads one object a line, as jq -c '\(isList ? ".[]" : ".")' FILE writes them")
+    }
+
+    /// A byte order mark is no part of the first row.
+    private static func withoutMark(_ bytes: [UInt8]) -> ArraySlice<UInt8> {
+        bytes.dropFirst(bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0)
+    }
+
     /// One JSON object a line; empty lines are skipped.
     func ndjson(_ bytes: [UInt8]) -> [ImportRow] {
         var rows: [ImportRow] = []
-        for (index, line) in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated() {
+        let text = Self.withoutMark(bytes)
+        for (index, line) in text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated() {
             guard line.contains(where: { !" \t\r".utf8.contains($0) }) else { continue }
             rows.append(row(index + 1, Array(line)))
         }
