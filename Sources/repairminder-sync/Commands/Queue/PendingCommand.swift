@@ -5,7 +5,7 @@ struct PendingCommand: AsyncParsableCommand {
         commandName: "pending",
         abstract: "Show, retry or discard local changes: queue with flags instead of subcommands.")
 
-    @Flag(help: "Print only the number of changes.")
+    @Flag(help: "Print only how many changes wait; those that failed do not count.")
     var count = false
 
     @Option(help: ArgumentHelp("Retry a change now, or all failed changes.", valueName: "id|all"))

@@ -18,7 +18,7 @@ struct QueueCommand: AsyncParsableCommand {
         @Argument(help: "The change's id; without it the whole queue is shown.")
         var id: String?
 
-        @Flag(help: "Print only the number of changes.")
+        @Flag(help: "Print only how many changes wait; those that failed do not count.")
         var count = false
 
         @OptionGroup var filters: QueueFilters
