@@ -35,12 +35,15 @@ enum QueueText {
         let lines = facts.filter { !$0.1.isEmpty }.map { name, value in
             name.padding(to: 17) + TerminalText.line(times?.text(of: value, .whole) ?? value)
         }
-        return (lines + request(change["request"])).joined(separator: "\n") + "\n"
+        return (lines + request(of: change)).joined(separator: "\n") + "\n"
     }
 
-    private static func request(_ request: JSONText?) -> [String] {
-        guard let request, request.kind == .object else {
+    /// Without a request the values of the change, which the person who decides about it needs to see.
+    private static func request(of change: JSONText) -> [String] {
+        guard let request = change["request"], request.kind == .object else {
+            let values = change["body"].flatMap { $0.kind == .null ? nil : $0.text }
             return ["", "the schema defines no request for this change"]
+                + (values.map { ["", "    " + TerminalText.line($0)] } ?? [])
         }
         let head = "\(request["method"]?.plain ?? "") \(request["path"]?.plain ?? "")"
         let fields = (request["headers"]?.members ?? []).map { "\($0.key): \($0.value.plain)" }

@@ -34,6 +34,21 @@ struct QueueTextTests {
                 """)
     }
 
+    @Test("a change that no request of the schema sends is shown with its values")
+    func unsendable() {
+        let change: JSONText = .object(["id": 4, "request": .null, "body": .object(["notes": "hello"])])
+        #expect(
+            QueueText.change(change) == """
+                id               4
+
+                the schema defines no request for this change
+
+                    {"notes":"hello"}
+
+                """)
+        #expect(QueueText.change(.object(["id": 4])).hasSuffix("\nthe schema defines no request for this change\n"))
+    }
+
     @Test("people see when a change was made and sent, in local time")
     func times() throws {
         let change: JSONText = .object(["id": 4, "created_at": "2026-11-21T09:39:00.000Z"])
