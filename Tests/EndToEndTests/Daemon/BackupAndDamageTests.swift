@@ -117,6 +117,11 @@ struct BackupAndDamageTests {
             let before = try await shop.command("pending", "--count").output
             let epoch = try await shop.call("GET", "/v1/changes").body["epoch"]?.string
             #expect(await shop.stopDaemon() == 0)
+            let cut = "\(shop.folder.path)/cut.db"
+            try Data(contentsOf: URL(fileURLWithPath: backup)).prefix(4096).write(to: URL(fileURLWithPath: cut))
+            let refused = try await shop.command("restore", cut)
+            #expect(
+                refused.status == 65 && refused.output.contains("cut.db is not a whole backup"), "\(refused.output)")
             let restored = try await shop.command("restore", backup)
             #expect(restored.status == 0, "\(restored.output)")
             try await shop.startDaemon()

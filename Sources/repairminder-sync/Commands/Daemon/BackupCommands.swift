@@ -133,7 +133,12 @@ struct RestoreCommand: AsyncParsableCommand, StateCommand {
 
     private static func restore(_ backup: String, _ files: StateFiles) async throws -> DatabaseRestore.Report {
         try DatabaseRestore.requireTables(in: backup, files.schema)
-        guard CacheOrigin(ofDatabaseAt: backup).map(files.origin.includes) == true else {
+        guard let origin = CacheOrigin(ofDatabaseAt: backup) else {
+            throw CommandFailure(
+                .badData, "\(backup) is not a whole backup: it is cut off, damaged or something else; name another file"
+            )
+        }
+        guard files.origin.includes(origin) else {
             throw CommandFailure(
                 .badData, "\(backup) is not a backup of \(files.origin); name another file, or the right configuration")
         }
