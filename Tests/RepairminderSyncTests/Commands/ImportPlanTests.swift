@@ -138,7 +138,8 @@ struct ImportPlanTests {
         #expect(plan.created == 1 && plan.failures.map(\.line) == [2])
         let failure = CommandFailure(try #require(error)).stoppingImport
         #expect(failure.status == .unreachable)
-        let words = "later rows were not imported: import the same file again, which creates nothing twice"
+        let words =
+            "later rows were not imported: import the same file again within 24 hours, which creates nothing twice"
         #expect(failure.message == "the daemon cannot be reached; \(words)")
     }
 }

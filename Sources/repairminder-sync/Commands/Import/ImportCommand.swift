@@ -93,7 +93,8 @@ extension CommandFailure {
     /// This failure, if an import ended with it before its last row.
     var stoppingImport: CommandFailure {
         var failure = self
-        failure.message += "; later rows were not imported: import the same file again, which creates nothing twice"
+        failure.message +=
+            "; later rows were not imported: import the same file again within 24 hours, which creates nothing twice"
         return failure
     }
 }
