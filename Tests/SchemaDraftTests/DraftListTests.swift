@@ -242,6 +242,26 @@ struct DraftListTests {
         #expect(try orders("reference").schema["card_bulk_orders"] == nil)
     }
 
+    @Test("A member that is named after the kind of the records is their key, before one that may repeat")
+    func kinds() throws {
+        let kind =
+            "CustomFieldDto: { type: object, required: [name], properties: { name: { type: string }, customFieldId: { type: string } } }"
+        let draft = try draft([kind], ["/extras: { \(Document.list("CustomFieldDto")) }"])
+        #expect(draft.schema["extras"]?.key == "customFieldId", "\(draft.yaml)")
+    }
+
+    @Test(
+        "The key of a record of any kind, beside the name of its kind, identifies nothing",
+        arguments: ["object", "payable"])
+    func anyKind(_ stem: String) throws {
+        func log(_ more: String) -> String {
+            "Log: { type: object, properties: { \(stem)Id: { type: string }, text: { type: string }\(more) } }"
+        }
+        let path = "/logs: { \(Document.list("Log")) }"
+        #expect(throws: SchemaDraftError.self) { try draft([log(", \(stem)Type: { type: string }")], [path]) }
+        #expect(try draft([log("")], [path]).schema["logs"]?.key == "\(stem)Id")
+    }
+
     @Test("A name does not identify records that belong to others and have no path of their own")
     func namesOfOthers() throws {
         let value = "required: [name], properties: { name: { type: string }, value: { type: string }"

@@ -41,6 +41,9 @@ struct KeyGuess {
         for name in Self.qualified(list) + own {
             if let found = member(name, of: item) { return Guess(found, "it is named after the list") }
         }
+        for name in Self.qualified(item.name ?? "") {
+            if let found = member(name, of: item) { return Guess(found, "it is named after the kind of its records") }
+        }
         for name in Self.weakNames + Self.lastNames {
             if let found = member(name, of: item), isLikely(found, of: item, record),
                 record != nil || (list.parameters.isEmpty ? !belongs(item, list) : item.required.contains(found))
@@ -112,6 +115,20 @@ struct KeyGuess {
         }
     }
 
+    /// Words after the name of what a schema describes.
+    private static let schemaWords: Set = [
+        "dto", "response", "model", "view", "json", "read", "out", "resource", "entity", "schema", "summary",
+    ]
+
+    /// `custom_field_id` for records that the document calls `CustomField` or `shop.CustomFieldResponse`.
+    private static func qualified(_ kind: String) -> [String] {
+        var words = Words.snake(kind.split(separator: ".").last.map(String.init) ?? "").split(separator: "_").map(
+            String.init)
+        while let last = words.last, schemaWords.contains(last) { words.removeLast() }
+        let stem = Words.folded(words.joined())
+        return stem.isEmpty ? [] : ["id", "uuid", "sid", "guid"].map { stem + $0 }
+    }
+
     /// `email` for `/emails`.
     private static func own(_ list: PathPattern) -> String {
         Words.folded(PathParameter.stems(of: list, last: 1).first ?? "")
@@ -131,8 +148,19 @@ struct KeyGuess {
         }
         guard found.count == 1, let only = found.first else { return nil }
         let stem = Words.snake(only.name).split(separator: "_").dropLast().joined()
-        guard !others.contains(stem) || Self.own(list) == stem else { return nil }
+        guard !others.contains(stem) || Self.own(list) == stem, !isOfAnyKind(stem, item) else { return nil }
         return Guess(only.name, "the only member with such a name: check that it differs for each record")
+    }
+
+    private static let anyKinds: Set = [
+        "object", "entity", "resource", "subject", "target", "source", "owner", "record", "reference", "related",
+        "parent", "item", "model",
+    ]
+
+    /// Whether a member has the key of a record of any list, which another member names: `objectId` beside `objectType`.
+    private func isOfAnyKind(_ stem: String, _ item: DataShape) -> Bool {
+        (Self.anyKinds.contains(stem) || stem.hasSuffix("able"))
+            && item.properties.contains { Words.folded($0.name) == Words.folded(stem + "type") }
     }
 
     private func isKey(_ name: String, of item: DataShape) -> Bool {
