@@ -80,4 +80,20 @@ struct DraftViewTests {
         #expect(draft.paths.map(\.path) == ["/things", "/parts", "/search/links"], "\(draft.yaml)")
         #expect(draft.leftOut.allSatisfy { $0.why == .sameRecords })
     }
+
+    @Test("A list in pages has the calls for the records of the list above it, and is left out beside that list")
+    func pages() throws {
+        let single = "/parts/{id}: { \(Document.single("Part")), \(Self.change) }"
+        let pages = "/parts/pagination: { \(Document.list("Part")) }"
+        let alone = try draft([pages, single, "/parts: { \(Self.post) }"])
+        let parts = try #require(alone.schema["parts"])
+        #expect(parts.pull?.path == "/parts/pagination", "\(alone.yaml)")
+        #expect(parts.push.create.first?.call == "POST /parts")
+        #expect(parts.push.update.first?.call == "PUT /parts/{id}")
+        let beside = try draft([pages, single, "/parts: { \(Document.list("Part")) }"])
+        #expect(beside.paths.map(\.path) == ["/things", "/parts"], "\(beside.yaml)")
+        let asked = "parameters: [{ name: title, in: query, required: true, schema: { type: string } }],"
+        let other = try draft([pages, single, "/parts: { \(Document.list("Part", asked)) }"])
+        #expect(other.paths.map(\.path) == ["/things", "/parts/pagination"], "\(other.yaml)")
+    }
 }

@@ -25,7 +25,9 @@ struct Collection: Sendable {
     var base: [String] { Self.base(of: path) }
 
     /// The ends of paths that only say that they are lists.
-    static let listWords: Set = ["all", "list", "listall", "listcreate", "getall"]
+    static let listWords: Set = ["all", "list", "listall", "listcreate", "getall", "pagination", "paginated"]
+    /// Of these, those that say that it comes in pages.
+    static let pageWords: Set = ["pagination", "paginated"]
 
     static func base(of path: PathPattern) -> [String] {
         let isWord = listWords.contains(Words.folded(path.lastSegment)) && path.segments.count > 1

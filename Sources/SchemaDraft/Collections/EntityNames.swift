@@ -35,7 +35,8 @@ struct EntityNames {
         var candidates: [String] = []
         for count in 1...words.count {
             let tail = words.suffix(count)
-            if count == 1, vague.contains(last), words.count > 1 { continue }
+            let isVague = vague.contains(last) || Collection.pageWords.contains(Words.folded(last))
+            if count == 1, isVague, words.count > 1 { continue }
             var name = tail.joined(separator: "_")
             if Collection.listWords.contains(Words.folded(last)), count > 1 {
                 name = tail.dropLast().joined(separator: "_")

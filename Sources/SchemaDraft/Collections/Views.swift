@@ -21,7 +21,8 @@ struct Views {
     /// Path → why the list is left out.
     func found() -> [String: String] {
         collections.reduce(into: [:]) { found, collection in
-            if let reason = otherVersion(collection) ?? part(collection) ?? searched(collection) {
+            if let reason = otherVersion(collection) ?? part(collection) ?? searched(collection) ?? unpaged(collection)
+            {
                 found[collection.path.text] = reason
                 return
             }
@@ -119,10 +120,25 @@ struct Views {
         else { return nil }
         let above = PathPattern.form(collection.base.dropLast())
         let whole = collections.first { other in
-            PathPattern.form(other.base[...]) == above && areSame(collection, other)
-                && !other.list.queries.contains { $0.isRequired && $0.shape.preset == nil }
+            PathPattern.form(other.base[...]) == above && areSame(collection, other) && !Self.isAsked(other)
         }
         return whole.map { "its records are some of those of \($0.path.text)" }
+    }
+
+    /// `/orders` and `/orders/pagination` have the same records: the first is kept, unless it answers only what is asked for.
+    private func unpaged(_ collection: Collection) -> String? {
+        let form = PathPattern.form(collection.base[...])
+        let same = collections.filter { PathPattern.form($0.base[...]) == form && areSame(collection, $0) }
+        guard same.contains(where: { Collection.pageWords.contains(Words.folded($0.path.lastSegment)) }),
+            let best = same.first(where: { !Self.isAsked($0) && $0.path.form == form })
+                ?? same.first(where: { !Self.isAsked($0) }), best.path != collection.path
+        else { return nil }
+        return "its records are those of \(best.path.text)"
+    }
+
+    /// Whether a list answers only what a parameter asks for.
+    private static func isAsked(_ collection: Collection) -> Bool {
+        collection.list.queries.contains { $0.isRequired && $0.shape.preset == nil }
     }
 
     /// `/search/orders` beside `/orders`, likewise.
@@ -133,8 +149,7 @@ struct Views {
         else { return nil }
         let form = PathPattern.form((base.dropLast(2) + [last])[...])
         let whole = collections.first { other in
-            PathPattern.form(other.base[...]) == form && areSame(collection, other)
-                && !other.list.queries.contains { $0.isRequired && $0.shape.preset == nil }
+            PathPattern.form(other.base[...]) == form && areSame(collection, other) && !Self.isAsked(other)
         }
         return whole.map { "its records are some of those of \($0.path.text)" }
     }
