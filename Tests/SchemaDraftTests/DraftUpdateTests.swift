@@ -48,6 +48,24 @@ struct DraftUpdateTests {
         #expect(try parts("made: { $ref: \"#/components/schemas/Part\" }").contains("record: made"))
     }
 
+    // MARK: What else it does
+
+    @Test(
+        "A call at the path of a record that is described as doing something else than changing it is left to a person",
+        arguments: [
+            ("put", "summary: Stop the thing, operationId: stopThing,", true),
+            ("patch", "summary: Completes a thing,", true),
+            ("put", "operationId: sendThing,", true),
+            ("put", "summary: \"Deletes a thing, by its status\", operationId: updateThing,", true),
+            ("patch", "summary: Stop or update the thing,", false), ("put", "summary: Change the thing,", false),
+            ("patch", "summary: Credit note of the thing,", false), ("put", "", false),
+        ])
+    func otherDeed(_ method: String, _ said: String, _ isOther: Bool) throws {
+        let draft = try draft(method, "properties: { title: { type: string }, note: { type: string } }", said: said)
+        #expect(draft.schema["things"]?.push.update.isEmpty == isOther, "\(draft.yaml)")
+        #expect(draft.todos.contains { $0.contains("push.update") && $0.contains("described as a call to") } == isOther)
+    }
+
     // MARK: The key
 
     @Test("A PUT whose body has the key sends it, and takes no other value for it")

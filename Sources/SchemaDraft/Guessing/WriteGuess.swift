@@ -155,7 +155,28 @@ struct WriteGuess {
         if routes.isEmpty { entity.todos += reasons.prefix(1) }
     }
 
+    /// What a call at a record's path does besides storing what it is sent.
+    private static let acts: Set = [
+        "stop", "cancel", "close", "complete", "finish", "terminate", "abort", "send", "resend", "restore", "run",
+        "rerun",
+        "retry", "execute", "trigger", "reprocess", "void", "refund", "capture", "pay", "submit", "transfer", "merge",
+        "revoke", "reset",
+    ]
+    private static let removals: Set = ["delete", "remove", "destroy"]
+    private static let edits: Set = ["update", "edit", "modify", "modifie", "change"]
+
+    /// An edit of any field, sent by a call that stops, sends or deletes something, would do that.
+    private func checkUpdate(_ operation: APIOperation) throws(BodyGuess.Problem) {
+        let words = operation.titles.flatMap {
+            Words.snake($0).split(separator: "_").map { Words.singular(String($0)) }
+        }
+        let act = Self.edits.isDisjoint(with: words) ? operation.verb(among: Self.acts) : nil
+        guard let verb = operation.verb(among: Self.removals) ?? act else { return }
+        throw BodyGuess.Problem(reason: "it is described as a call to \(verb) something")
+    }
+
     private func update(by operation: APIOperation, _ entity: DraftEntity) throws(BodyGuess.Problem) -> DraftRoute {
+        try checkUpdate(operation)
         let found = try BodyGuess(shapes: shapes, fields: entity.fields).found(in: operation)
         var route = route(operation, found)
         guard let fields = found.fields else { return route }
