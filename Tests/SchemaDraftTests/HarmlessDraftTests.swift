@@ -59,6 +59,19 @@ struct HarmlessDraftTests {
         #expect(draft.yaml.contains("record: none  # see the TODO below"), "\(draft.yaml)")
     }
 
+    @Test("A UUID in a record's path is the UUID of the record, never its number")
+    func uuid() throws {
+        func jobs(_ more: String) throws -> Entity {
+            let job = "Job: { type: object, properties: { id: { type: integer }, title: { type: string }\(more) } }"
+            return try #require(draft([job], Self.records("/jobs", "Job", "uuid")).schema["jobs"])
+        }
+        let own = try jobs(", job_uuid: { type: string }")
+        #expect(own.key == "job_uuid")
+        #expect(own.push.delete.first?.call == "DELETE /jobs/{job_uuid}")
+        let none = try jobs("")
+        #expect(none.key == "id" && none.push.delete.isEmpty && none.push.update.isEmpty)
+    }
+
     @Test("A record whose path may name anything is neither changed nor deleted")
     func unclear() throws {
         let tariff = "Tariff: { type: object, properties: { id: { type: integer }, label: { type: string } } }"

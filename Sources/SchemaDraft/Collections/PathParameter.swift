@@ -46,7 +46,12 @@ struct PathParameter {
             }
             if let found = find(rest) ?? find(word) { return found }
         }
-        return withoutStem(all)
+        return withoutStem(all) ?? withStem(all)
+    }
+
+    /// `{uuid}` of an order is its `order_uuid`.
+    private func withStem(_ all: String) -> String? {
+        Self.stems(of: list, last: 1).lazy.compactMap { find("\($0)_\(all)") }.first
     }
 
     /// `{external_customer_id}` of a customer is its `external_id`.
@@ -102,6 +107,7 @@ struct PathParameter {
     /// Whether it can only be the key: both are ids, or it is called like a record, and nothing is said against it.
     private func isName(of key: String) -> Bool {
         if isNumber, !isNumberMember(key) { return false }
+        if isUUID, isInteger(key) { return false }
         let words = description
         let isOther = !words.isEmpty && words.isDisjoint(with: Self.idWords) && !words.contains(Words.lastWord(of: key))
         if Self.ends(name), Self.ends(key) { return true }
@@ -128,6 +134,11 @@ struct PathParameter {
     }
 
     private var isNumber: Bool { said?.shape.kind == .integer }
+
+    /// Whether its name says that its values are no numbers.
+    private var isUUID: Bool { ["uuid", "guid"].contains(where: Words.folded(name).hasSuffix) }
+
+    private func isInteger(_ member: String) -> Bool { item[member].map { shapes.shape(of: $0).kind } == .integer }
 
     private func isNumberMember(_ name: String) -> Bool {
         item[name].map { [.integer, .number, .unknown].contains(shapes.shape(of: $0).kind) } ?? false

@@ -163,7 +163,7 @@ struct WriteGuess {
         "revoke", "reset",
     ]
     private static let removals: Set = ["delete", "remove", "destroy"]
-    private static let edits: Set = ["update", "edit", "modify", "modifie", "change"]
+    private static let edits: Set = ["update", "edit", "modify", "change"]
 
     /// An edit of any field, sent by a call that stops, sends or deletes something, would do that.
     private func checkUpdate(_ operation: APIOperation) throws(BodyGuess.Problem) {
