@@ -7,6 +7,8 @@ struct CollectionFinder {
     private let others: Set<String>
     /// The forms of the paths of GETs that end with a name right below a record, by that name.
     private let below: [String: Set<String>]
+    /// What identifies a record only together, by the form of the list's path: `/lines(order={order},rank={rank})`.
+    private let together: [String: [String]]
 
     /// More lists than these are left out.
     private static let most = 1000
@@ -22,6 +24,12 @@ struct CollectionFinder {
             let names = PathPattern.withoutJSON(operation.path.segments)
             guard operation.method == "GET", names.count > 1, names[names.count - 2].contains("{") else { return }
             below[names[names.count - 1], default: []].insert(PathPattern.form(names[...]))
+        }
+        together = document.operations.reduce(into: [:]) { together, operation in
+            let last = operation.path.lastSegment
+            let names = PathPattern.parameters(last)
+            guard names.count > 1, last.hasSuffix(")"), let open = last.firstIndex(of: "(") else { return }
+            together[PathPattern.form(operation.path.segments.dropLast() + [String(last[..<open])])] = names
         }
     }
 
@@ -144,6 +152,11 @@ struct CollectionFinder {
         let base = Collection.base(of: operation.path)
         let actions = ActionCalls(calls: calls).record(base: base, hasPath: own != nil)
         let path = own ?? actions?.path
+        if path == nil, let names = keyParts(base, answer.item) {
+            let all = names.joined(separator: ", ")
+            let reason = "only \(all) together identify its records: write key: { field: id, from: [\(all)] }"
+            return found.leftOut.append(LeftOut(path: operation.path.text, why: .noKey, reason: reason))
+        }
         let parameter = path.flatMap { recordName($0, operation.path, answer.item) }
         let guess = KeyGuess(shapes: document.shapes, others: others, isObserved: document.isObserved)
         var key = guess.key(of: answer.item, at: operation.path, record: parameter)
@@ -209,6 +222,15 @@ struct CollectionFinder {
 
     // MARK: Records
 
+    /// The members that the path of a record names together, if it names several.
+    private func keyParts(_ base: [String], _ item: DataShape) -> [String]? {
+        guard let names = together[PathPattern.form(base[...])] else { return nil }
+        let members = names.compactMap { name in
+            item.properties.first { Words.folded($0.name) == Words.folded(name) }?.name
+        }
+        return members.count == names.count ? members : nil
+    }
+
     /// The last parameter in the path of a record.
     private func recordName(_ path: PathPattern, _ list: PathPattern, _ item: DataShape) -> PathParameter? {
         guard let name = path.parameters.last else { return nil }
@@ -217,11 +239,12 @@ struct CollectionFinder {
             name: name, said: PathParameter.said(name, in: all), list: list, item: item, shapes: document.shapes)
     }
 
-    /// `/orders/{id}` of `/orders`; also `/orders({id})`, `/order/{id}` and, for `/device/all`, `/device/id/{id}`.
+    /// `/orders/{id}` of `/orders`; also `/orders({id})`, `/orders('{id}')`, `/order/{id}` and, for `/device/all`,
+    /// `/device/id/{id}`.
     private func recordPath(of list: PathPattern, _ item: DataShape) -> PathPattern? {
         let base = Collection.base(of: list)
         let form = PathPattern.form(base[...])
-        let forms = [form + "/{}", form + "/{}.json", form + "({})", form + "/id/{}"]
+        let forms = [form + "/{}", form + "/{}.json", form + "({})", form + "('{}')", form + "/id/{}"]
         let single = PathPattern.form((base.dropLast() + [Words.singular(base[base.count - 1])])[...]) + "/{}"
         let byName = item.properties.contains { Words.folded($0.name) == "id" } ? [] : [form + "/name/{}"]
         for form in forms + byName + [single] {

@@ -44,6 +44,9 @@ struct ListFinder {
         if best.rank > 3 {
             return .other("it answers only \(best.names.joined(separator: ".")), which are about the answer")
         }
+        if isCounted(best, in: answer) {
+            return .other("it answers one record, which contains \(best.names.joined(separator: "."))")
+        }
         let isDoubtful = best.rank > 0 || isInPart(best.names, of: path)
         if isDoubtful, containers(of: best, in: answer).contains(where: { isRecord($0, of: path) }) {
             return .other("it answers one record, which contains \(best.names.joined(separator: "."))")
@@ -58,6 +61,12 @@ struct ListFinder {
         }
         if best.rank > 0, let grouped = grouped(best, of: path, answer) { return .list(grouped) }
         return .list(list(best.names, best.item, answer))
+    }
+
+    /// Whether a list is a member of a record, as OData has it: beside its own count, `Lines@odata.count`.
+    private func isCounted(_ candidate: Candidate, in answer: DataShape) -> Bool {
+        guard let name = candidate.names.last else { return false }
+        return containers(of: candidate, in: answer).contains { $0["\(name)@odata.count"] != nil }
     }
 
     /// The answer, and the member around a list that is in a part of it: `{"user": {"id": 5, "roles": […]}}`.
