@@ -27,6 +27,20 @@ struct DraftPagingTests {
                 == .cursor(parameter: "offset", next: Place(paths: ["next_page.offset"])))
     }
 
+    @Test("A page's number and size may be in brackets, as Strapi has them")
+    func brackets() throws {
+        let names = ["pagination[page]", "pagination[pageSize]", "pagination[start]", "pagination[limit]"]
+        let counts =
+            "pagination: { type: object, properties: { page: { type: integer }, pageCount: { type: integer } } }"
+        let draft = try list(
+            names.map { parameter("\"\($0)\"", "integer") }, "meta: { type: object, properties: { \(counts) } }")
+        let paging = try #require(draft.schema["things"]?.pull?.list)
+        #expect(
+            paging.style == .page(parameter: "pagination[page]", pages: Place(paths: ["meta.pagination.pageCount"])))
+        #expect(draft.yaml.contains("pagination[pageSize]"), "\(draft.yaml)")
+        #expect(!draft.yaml.contains("TODO pagination"))
+    }
+
     @Test("With a cursor, the address of the next page comes before its number")
     func address() throws {
         let draft = try list(

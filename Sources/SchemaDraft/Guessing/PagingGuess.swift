@@ -4,10 +4,11 @@ struct PagingGuess {
 
     private static let pages = [
         "page", "page[number]", "pagenumber", "pageno", "p", "currentpage", "pagenum", "pageindex",
+        "pagination[page]",
     ]
     private static let offsets = [
         "offset", "skip", "start", "startindex", "skipcount", "recordindex", "page[offset]", "startat", "from", "first",
-        "$skip",
+        "$skip", "pagination[start]",
     ]
     private static let cursors = [
         "cursor", "pagetoken", "page[cursor]", "page[after]", "continuationtoken", "nexttoken", "paginationtoken",
@@ -17,6 +18,7 @@ struct PagingGuess {
     private static let sizes = [
         "perpage", "pagesize", "limit", "size", "page[size]", "page[limit]", "maxitems", "maxresults", "count", "per",
         "pagelimit", "top", "$top", "rows", "take", "first", "itemsperpage", "numperpage",
+        "pagination[pagesize]", "pagination[limit]",
     ]
     private static let totals = [
         "total", "totalcount", "totalitems", "totalresults", "totalrecords", "totalsize", "totalelements",
