@@ -39,6 +39,22 @@ struct OddDocumentTests {
         } throws: { ($0 as? SchemaDraftError)?.message.contains(words) == true }
     }
 
+    @Test("A document in UTF-16 is read as any other, but not in half of a character", arguments: [true, false])
+    func wide(_ isLittle: Bool) throws {
+        let text = Self.document(#"{ "type": "object", "properties": { "id": { "type": "string", "title": "№ 𝄞" } } }"#)
+        let mark: [UInt8] = isLittle ? [0xFF, 0xFE] : [0xFE, 0xFF]
+        let bytes = text.utf16.reduce(into: mark) { bytes, unit in
+            let (high, low) = (UInt8(unit >> 8), UInt8(unit & 0xFF))
+            bytes += isLittle ? [low, high] : [high, low]
+        }
+        let document = try OpenAPIDocument(DocumentParser.value(of: bytes))
+        let draft = try SchemaDrafter(document, source: "test").draft()
+        #expect(draft.schema["things"]?.key == "id", "\(draft.yaml)")
+        for cut in [mark, mark + [0x7B], Array(bytes.dropLast())] {
+            #expect(throws: SchemaDraftError.self) { try OpenAPIDocument(DocumentParser.value(of: cut)) }
+        }
+    }
+
     @Test("Rings of references end")
     func rings() throws {
         let ring = ##"{ "A": { "$ref": "#/components/schemas/B" }, "B": { "$ref": "#/components/schemas/A" } }"##

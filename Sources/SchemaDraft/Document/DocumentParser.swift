@@ -16,13 +16,25 @@ package struct DocumentParser {
         guard bytes.count <= largest else {
             throw .unreadable("it is larger than \(largest >> 20) MiB; leave out what need not be synced")
         }
-        let bytes = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes
+        let bytes = inUTF8(bytes)
         var parser = DocumentParser()
         let first = bytes.first { !" \n\r\t".utf8.contains($0) }
         if first == UInt8(ascii: "{") || first == UInt8(ascii: "["), let json = try? JSONText(bytes) {
             return try parser.value(json, depth: 0)
         }
         return try parser.value(yaml: String(decoding: bytes, as: UTF8.self))
+    }
+
+    /// Without a byte order mark, and without UTF-16, in which some shells of Windows write what a program prints.
+    private static func inUTF8(_ bytes: [UInt8]) -> [UInt8] {
+        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { return Array(bytes.dropFirst(3)) }
+        let isLittle = bytes.starts(with: [0xFF, 0xFE])
+        guard isLittle || bytes.starts(with: [0xFE, 0xFF]) else { return bytes }
+        let units = stride(from: 2, to: bytes.count - 1, by: 2).map { index in
+            let (first, second) = (UInt16(bytes[index]), UInt16(bytes[index + 1]))
+            return isLittle ? second << 8 | first : first << 8 | second
+        }
+        return Array(String(decoding: units, as: UTF16.self).utf8)
     }
 
     private mutating func enter(_ depth: Int) throws(SchemaDraftError) {
