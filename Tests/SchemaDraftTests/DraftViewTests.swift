@@ -96,4 +96,14 @@ struct DraftViewTests {
         let other = try draft([pages, single, "/parts: { \(Document.list("Part", asked)) }"])
         #expect(other.paths.map(\.path) == ["/things", "/parts/pagination"], "\(other.yaml)")
     }
+
+    @Test("A list is below the records of another one also where the path names one of them in the singular")
+    func singular() throws {
+        let draft = try draft(["/thing/{thingId}/less: { \(Document.list("Less")) }"])
+        #expect(draft.schema["things"]?.pull?.details.first?.path?.source == "/thing/{id}/less", "\(draft.yaml)")
+        let joined = try self.draft([
+            "/parts/all: { \(Document.list("Part")) }", "/thing/{id}/parts: { \(Document.list("Part")) }",
+        ])
+        #expect(joined.paths.map(\.path) == ["/things", "/parts/all"], "\(joined.yaml)")
+    }
 }
