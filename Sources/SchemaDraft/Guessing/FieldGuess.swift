@@ -162,9 +162,10 @@ struct FieldGuess {
     /// Whether a member refers to the record that another member shows whole.
     private func isReference(_ member: DataShape.Property, of name: String, to target: ReferenceTargets.Target) -> Bool
     {
-        let shape = shapes.shape(of: member)
-        return [name + "id", name + target.key].map(Words.folded).contains(Words.folded(member.name))
-            && Words.folded(member.name) != Words.folded(name) && shape.isTextOrNumber && fits(target, shape)
+        let (shape, own) = (shapes.shape(of: member), Words.folded(member.name))
+        return PathParameter.ends(target.key) && own != Words.folded(name)
+            && [name + "id", name + target.key].map(Words.folded).contains(own)
+            && shape.isTextOrNumber && fits(target, shape)
     }
 
     /// JSON:API: `relationships.customer.data.id`.
