@@ -73,6 +73,14 @@ struct HarmlessDraftTests {
         #expect(try jobs("", id: "string").push.delete.first?.call == "DELETE /jobs/{id}")
     }
 
+    @Test("An id in a record's path is not the member that ends so, beside a key of another name")
+    func pk() throws {
+        let owner = "Owner: { type: object, properties: { pk: { type: integer }, owner_id: { type: integer } } }"
+        let owners = try #require(draft([owner], Self.records("/user/owner", "Owner", "id")).schema["owner"])
+        #expect(owners.key == "pk")
+        #expect(owners.push.delete.first?.call == "DELETE /user/owner/{pk}")
+    }
+
     @Test("A record whose path may name anything is neither changed nor deleted")
     func unclear() throws {
         let tariff = "Tariff: { type: object, properties: { id: { type: integer }, label: { type: string } } }"

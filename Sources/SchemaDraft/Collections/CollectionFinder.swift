@@ -36,6 +36,8 @@ struct CollectionFinder {
     struct Found {
         var collections: [Collection] = []
         var leftOut: [LeftOut] = []
+        /// Why records of a kind are left out that only several members together identify.
+        var inParts: [String: String] = [:]
     }
 
     func find() -> Found {
@@ -46,6 +48,7 @@ struct CollectionFinder {
             }
             look(at: operation, answer, &found)
         }
+        leaveParts(&found)
         alignKeys(of: &found.collections)
         keepOwnKeys(of: &found.collections)
         leaveCounters(&found)
@@ -147,6 +150,16 @@ struct CollectionFinder {
         }
     }
 
+    /// The lines of a product are of the kind of all lines, which have no key of their own.
+    private func leaveParts(_ found: inout Found) {
+        for index in found.collections.indices.reversed() where found.collections[index].recordPath == nil {
+            let own = found.collections[index]
+            guard let reason = own.answer.item.name.flatMap({ found.inParts[$0] }) else { continue }
+            found.collections.remove(at: index)
+            found.leftOut.append(LeftOut(path: own.path.text, why: .noKey, reason: reason))
+        }
+    }
+
     private func add(_ operation: APIOperation, _ answer: ListAnswer, to found: inout Found) {
         let own = recordPath(of: operation.path, answer.item)
         let base = Collection.base(of: operation.path)
@@ -155,6 +168,7 @@ struct CollectionFinder {
         if path == nil, let names = keyParts(base, answer.item) {
             let all = names.joined(separator: ", ")
             let reason = "only \(all) together identify its records: write key: { field: id, from: [\(all)] }"
+            if let kind = answer.item.name { found.inParts[kind] = reason }
             return found.leftOut.append(LeftOut(path: operation.path.text, why: .noKey, reason: reason))
         }
         let parameter = path.flatMap { recordName($0, operation.path, answer.item) }

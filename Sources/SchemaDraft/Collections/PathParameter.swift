@@ -51,7 +51,7 @@ struct PathParameter {
 
     /// `{uuid}` of an order is its `order_uuid`.
     private func withStem(_ all: String) -> String? {
-        Self.stems(of: list, last: 1).lazy.compactMap { find("\($0)_\(all)") }.first
+        isUUID ? Self.stems(of: list, last: 1).lazy.compactMap { find("\($0)_\(all)") }.first : nil
     }
 
     /// `{external_customer_id}` of a customer is its `external_id`.
