@@ -71,14 +71,13 @@ struct OutboxAdmin {
         // Newest first, so that no change ever refers to one that is gone. One that is being sent undoes the whole call.
         for id in dependents.reversed() {
             guard let dependent = try queue.entry(id) else { continue }
-            try dependent.requireIdle()
             try discard(dependent)
         }
-        try change.requireIdle()
         try discard(change)
     }
 
     private func discard(_ change: OutboxTable.Entry) throws {
+        try change.requireIdle()
         let isDeletedThere = try conflicts.isDeletionOpen(of: change.id)
         try DeleteRules(context: context).restore(after: change)
         try queue.remove(change.id)
