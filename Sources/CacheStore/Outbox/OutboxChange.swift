@@ -28,6 +28,8 @@ package struct OutboxChange: Sendable, Equatable {
     package var tried: Int
     /// The server's version that the change was made on; nil when it is not known.
     package var version: String?
+    /// It is an edit of a field that pulls do not show, so others may have changed it since the record was read.
+    package var isOfUnlisted = false
     package var createdAt: Timestamp
     /// Set when the change is to the record's content and not to its fields, or creates the record with its content.
     package var content: ContentChange?

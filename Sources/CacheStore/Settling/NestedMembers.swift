@@ -14,6 +14,13 @@ struct NestedMembers {
 
     func names(of record: JSONText) -> Set<String> { Set(flat(record).members.map(\.key)) }
 
+    /// Whether the names of a record hold a field, in either of its places.
+    func hold(_ field: Field, in names: Set<String>) -> Bool {
+        let steps = field.source.map(JSONPath.steps) ?? []
+        return names.contains(field.name)
+            || steps.indices.contains { names.contains(steps[...$0].joined(separator: String(Self.separator))) }
+    }
+
     func flat(_ record: JSONText) -> JSONText {
         nests.isEmpty ? record : .object(members: record.members.flatMap { flat([$0.key], $0.value) })
     }

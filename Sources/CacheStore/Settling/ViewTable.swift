@@ -28,6 +28,20 @@ struct ViewTable {
         return Dictionary(views) { first, _ in first }
     }
 
+    /// Whether the record was read by its key, and its list leaves out one of the fields: a pull does not show that others
+    /// have changed it, unless it asks for the record because of its change time (`when_changed`).
+    func leaveOut(_ fields: [String], of key: String, _ entity: Entity) throws -> Bool {
+        let isReadWhenChanged = entity.pull?.fetch?.isSingle == true && entity.pull?.whenChanged != nil
+        guard !fields.isEmpty, !isReadWhenChanged, let views = try members(of: key), let single = views[.single] else {
+            return false
+        }
+        let main = views[ViewMerge.main(of: entity)] ?? []
+        let nested = NestedMembers(nests: entity.nests)
+        return fields.compactMap { entity[field: $0] }.contains {
+            !nested.hold($0, in: main) && nested.hold($0, in: single)
+        }
+    }
+
     /// Nil removes the row.
     func set(_ members: Members?, of key: String) throws {
         guard let members else {

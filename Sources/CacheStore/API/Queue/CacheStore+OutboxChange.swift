@@ -32,6 +32,7 @@ extension CacheStore {
         let known = try far.added(to: shown, of: entity)
         let remote = operation == .create || entity.addressFields.isEmpty ? nil : record?.remote
         let located = remote.map { entity.located(shown, as: sealer.withoutSealed($0)) } ?? shown
+        let fields = operation == .update ? body.members.map(\.key) : []
         var trace = (row["trace"] as String?).flatMap(TraceContext.init(stored:))
         trace?.attempt = row["tried"]
         return OutboxChange(
@@ -41,6 +42,7 @@ extension CacheStore {
             record: known, address: located == shown ? known : try far.added(to: located, of: entity),
             idempotencyKey: row["idempotency_key"],
             attemptCount: row["attempt_count"], tried: row["tried"], version: version,
+            isOfUnlisted: try ViewTable(entity: entity.name, db: db).leaveOut(fields, of: row["record_key"], entity),
             createdAt: Timestamp(milliseconds: row["created_at"]),
             content: try ContentTable(db: db).change(row["content"]), replaced: replaced?.record,
             errorClass: (row["error_class"] as String?).map(ErrorClass.init),

@@ -113,16 +113,15 @@ extension Pusher {
 
     /// Whether an edit must be merged with the server's version before it is sent: it is no longer fresh, and no
     /// incremental pull covers it. Unless the server checks versions, an edit must that sends more than it changes: an
-    /// edit of a set sends what others have added to it, and a PUT the whole record. A change whose address needs a
-    /// value that the list lacks, such as a version, needs that first.
+    /// edit of a set sends what others have added to it, and a PUT the whole record. So must an edit of a field that pulls
+    /// do not show. A change whose address needs a value that the list lacks, such as a version, needs that first.
     func isHeld(_ change: OutboxChange, _ entity: Entity) -> Bool {
         guard change.operation != .create else { return false }
         if change.version == nil, change.replaced != nil { return true }
         if !entity.missingPathFields(for: change.operation, record: change.address).isEmpty { return true }
         guard !change.isTried else { return false }
-        if change.version == nil, change.body.members.contains(where: { entity[field: $0.key]?.mergesAsSet == true }) {
-            return true
-        }
+        let isOfSet = change.body.members.contains { entity[field: $0.key]?.mergesAsSet == true }
+        if change.version == nil, isOfSet || change.isOfUnlisted { return true }
         if isTrial { return true }
         guard entity.pull.map({ $0.mode == .full }) ?? true else { return false }
         return !freshness.times(at: now(), monotonicNow: monotonicNow()).contains(change.createdAt)

@@ -1,0 +1,67 @@
+import EntitySchema
+import JSONText
+import TestSupport
+import Testing
+
+@testable import CacheStore
+@testable import SyncEngine
+
+/// Fields that only the record's own address shows: a pull does not tell whether others have changed them.
+@Suite("Edits of fields that lists leave out")
+struct UnlistedFieldTests {
+    private static func shop(detail: String) -> String {
+        TestEngine.shop.replacing(
+            "      notes: { type: string }\n",
+            with: "      notes: { type: string }\n      place: { type: string, from: address.place }\n"
+        ).replacing(
+            #"detail: { path: "/orders/{id}/messages", into: messages, when_changed: updated_at }"#, with: detail)
+    }
+
+    /// The cache has the record as its list and its own address showed it; upstream others have changed it since.
+    private func test(
+        list: String = #"{"id":"a","updated_at":"2026-01-01T00:00:00Z"}"#,
+        detail: String = "detail: { read: single, when_changed: any }"
+    ) async throws -> TestEngine {
+        let test = try TestEngine(schema: Self.shop(detail: detail))
+        let whole = #"{"id":"a","updated_at":"2026-01-01T00:00:00Z","notes":"n","address":{"place":"p"}}"#
+        for (record, view) in [(list, RecordView.list), (whole, .single)] {
+            _ = try await test.store.apply(
+                PulledPage(entity: "orders", records: "[\(record)]", view: view), at: test.clock.timestamp)
+        }
+        let theirs = #"{"id":"a","updated_at":"2026-01-01T00:00:00Z","notes":"theirs","address":{"place":"theirs"}}"#
+        try test.upstream.set("/orders", "[\(theirs)]")
+        return test
+    }
+
+    @Test(
+        "a fresh edit is merged with what others wrote before it is sent",
+        arguments: [(#"{"notes":"mine"}"#, "notes"), (#"{"place":"mine"}"#, "place")])
+    func merged(body: String, field: String) async throws {
+        let test = try await test()
+        try await test.change("a", body)
+        try await test.send()
+        #expect(test.upstream.recordRequests == 1)
+        let conflict = try #require(try test.store.conflicts(before: nil, open: false, limit: 9).conflicts.first)
+        #expect(conflict["field"]?.string == field)
+        #expect(conflict["server"] == "theirs")
+    }
+
+    @Test("an edit of a field that the list shows is sent at once", arguments: ["notes", "address"])
+    func listed(shown: String) async throws {
+        let list = #"{"id":"a","updated_at":"2026-01-01T00:00:00Z","notes":"n","address":{"place":"p"}}"#
+        let test = try await test(list: list)
+        try await test.change("a", shown == "notes" ? #"{"notes":"mine"}"# : #"{"place":"mine"}"#)
+        try await test.send()
+        #expect(test.upstream.recordRequests == 0)
+        #expect(test.upstream.pushes.count == 1)
+    }
+
+    @Test("an edit is sent at once if a change time tells when to read the record")
+    func timed() async throws {
+        let test = try await test(detail: "detail: { read: single, when_changed: updated_at }")
+        try await test.change("a", #"{"notes":"mine"}"#)
+        try await test.send()
+        #expect(test.upstream.recordRequests == 0)
+        #expect(test.upstream.records("/orders").first?["notes"] == "mine")
+    }
+}
