@@ -20,7 +20,7 @@ struct UnlistedFieldTests {
     /// The cache has the record as its list and its own address showed it; upstream others have changed it since.
     private func test(
         list: String = #"{"id":"a","updated_at":"2026-01-01T00:00:00Z"}"#,
-        detail: String = "detail: { read: single, when_changed: any }"
+        detail: String = "detail: { read: single, when_changed: any, into: { messages: messages } }"
     ) async throws -> TestEngine {
         let test = try TestEngine(schema: Self.shop(detail: detail))
         let whole = #"{"id":"a","updated_at":"2026-01-01T00:00:00Z","notes":"n","address":{"place":"p"}}"#
@@ -58,7 +58,7 @@ struct UnlistedFieldTests {
 
     @Test("an edit is sent at once if a change time tells when to read the record")
     func timed() async throws {
-        let test = try await test(detail: "detail: { read: single, when_changed: updated_at }")
+        let test = try await test(detail: "detail: { read: single, when_changed: updated_at, into: { messages: messages } }")
         try await test.change("a", #"{"notes":"mine"}"#)
         try await test.send()
         #expect(test.upstream.recordRequests == 0)
