@@ -14,9 +14,8 @@ package enum PushOutcome: Sendable, Equatable {
     /// The upstream accepted it, but has no such record when asked; `record` is its answer to the change. The record
     /// may have been deleted since, or the upstream may be behind.
     case vanished(record: JSONText?)
-    /// The record no longer exists: a conflict. With `retryAt`, a record that was created a moment ago is asked for again
-    /// then, uncounted, because the upstream may only be behind.
-    case gone(PushFailure, retryAt: Timestamp? = nil)
+    /// The record no longer exists: a conflict.
+    case gone(PushFailure)
     /// Not a byte was sent: ready again, as if it had not been tried.
     case notSent
     /// Retried at `at`; `counted` says whether the attempt counts towards the limit.

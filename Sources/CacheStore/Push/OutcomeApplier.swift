@@ -27,10 +27,7 @@ struct OutcomeApplier {
             try queue.postpone(id, failure, until: next, counted: false)
             try note(failure, .waiting, of: change, next: next)
         case .vanished(let record): return try acknowledge(change, Answer(record: record, isShown: false))
-        case .gone(let failure, let retryAt):
-            guard let next = retryAt, try isNew(change) else { return try forget(change, failure) }
-            try queue.postpone(id, failure, until: next, counted: false)
-            try note(failure, .waiting, of: change, next: next)
+        case .gone(let failure): return try forget(change, failure)
         case .notSent:
             try queue.takeBack(id)
             try log.append(.queued, change, detail: [ChangeLogReason.notSent.member])
@@ -96,11 +93,6 @@ struct OutcomeApplier {
         let deletion = try Int64.fetchOne(
             db.cachedStatement(sql: "SELECT change_id FROM sync_change_log WHERE seq = ?"), arguments: [row.position])
         return (row, deletion.map { $0 < creation.id } ?? false)
-    }
-
-    /// Whether the record was created so recently that a server which does not find it may just be behind.
-    private func isNew(_ change: OutboxTable.Entry) throws -> Bool {
-        try change.operation != .create && context.newKeys(of: change.entity).contains(change.key)
     }
 
     /// Merges the changes of a record with what the server sent while one of them was being sent. Also called for an

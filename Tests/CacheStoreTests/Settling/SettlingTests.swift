@@ -265,13 +265,6 @@ struct SettlingTests {
         #expect(try cache.record("orders", "srv")?["notes"] == "m")
         _ = try await cache.store.delete(["srv"], of: "orders", position: .max, at: now + .seconds(5))
         #expect(try cache.record("orders", "srv")?["notes"] == "m")
-        // The replica that is asked for the change does not have the record yet.
-        let edit = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
-        _ = try await cache.store.begin(edit, at: now)
-        let missing = PushFailure(.gone, status: 404, message: "no such record")
-        try await cache.store.finish(edit.id, .gone(missing, retryAt: now + .seconds(7)), at: now + .seconds(5))
-        let again = try #require(try cache.store.readyChanges(limit: 1, at: now + .seconds(9)).first)
-        #expect(again.body["notes"] == "m" && again.attemptCount == 0)
         // Once the time is over, it is gone like any other record.
         _ = try await cache.store.delete(["srv"], of: "orders", position: .max, at: now + .seconds(70))
         #expect(try cache.conflictCount() == 1)
