@@ -34,6 +34,7 @@ struct ComputedFieldTests {
         arguments: [
             (#"{"first":"Ada","last":"Byron"}"#, #""Ada Byron""#), (#"{"last":"Byron"}"#, #""Byron""#),
             (#"{"first":"","last":null}"#, "null"), (#"{"first":" Ada ","last":"B"}"#, #""Ada B""#),
+            (#"{"first":"Ada  K.","last":"B"}"#, #""Ada K. B""#), (#"{"first":"A\u0000da","last":"B "}"#, #""Ada B""#),
         ])
     func text(_ record: String, _ expected: String) throws {
         #expect(try value(#"{ type: string, derive: { text: "{first} {last}" } }"#, record)?.text == expected)

@@ -108,7 +108,8 @@ struct RecordDependents {
 
     private func noteParents(_ reference: RecordPlan.Reference, _ version: Version) {
         let isSent = reference.isSimple && version.image.isPlain
-        for value in [version.shown[reference.place], version.remote[reference.place]] {
+        let (shown, remote) = (version.shown[reference.place], version.remote[reference.place])
+        for value in shown == remote ? [shown] : [shown, remote] {
             guard let key = key(value, reference, version) else { continue }
             transaction.stale.insert(key, of: reference.tie.entity, isSent ? .sentChildren : .children)
         }

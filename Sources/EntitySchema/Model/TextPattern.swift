@@ -47,11 +47,29 @@ package struct TextPattern: Sendable, Equatable {
             switch part {
             case .text(let fixed): text += fixed
             case .value(let name, let letters):
-                guard let filling = value(name)?.replacing("\0", with: ""), !filling.isEmpty else { continue }
+                guard let filling = value(name).map(Self.withoutNUL), !filling.isEmpty else { continue }
                 text += letters.map { filling.prefix($0).uppercased() } ?? filling
                 isEmpty = false
             }
         }
-        return isEmpty ? nil : text.split(separator: " ").joined(separator: " ")
+        return isEmpty ? nil : Self.withSingleSpaces(text)
     }
+
+    // Nearly every text stays as it is, and a look at its bytes takes a tenth of the time that changing it takes.
+
+    private static func withoutNUL(_ text: String) -> String {
+        text.utf8.contains(0) ? text.replacing("\0", with: "") : text
+    }
+
+    private static func withSingleSpaces(_ text: String) -> String {
+        let space = UInt8(ascii: " ")
+        var isAfterSpace = true
+        for byte in text.utf8 {
+            guard byte != space || !isAfterSpace else { return spaced(text) }
+            isAfterSpace = byte == space
+        }
+        return isAfterSpace ? spaced(text) : text
+    }
+
+    private static func spaced(_ text: String) -> String { text.split(separator: " ").joined(separator: " ") }
 }
