@@ -80,13 +80,19 @@ package struct CallerLookup: Sendable {
     private func owner(of tuple: SocketTuple, connectedTo descriptor: Int32) -> PeerCredentials? {
         guard let diagnosis, tuple.isLoopback,
             diagnosis.networkNamespace == DiagnosisSocket.networkNamespace(of: descriptor),
-            let user = diagnosis.owner(of: tuple),
+            let user = diagnosis.owner(of: tuple), Self.isCaller(user, from: tuple.source.port),
             // Checked after the owner: a caller that sent a request and closed could otherwise be mistaken for the next
             // user of its port. While our end is open, no other connection can have the same four-tuple.
             TCPState.areOpen.contains(TCPState(of: descriptor))
         else { return nil }
         return PeerCredentials(user: user)
     }
+
+    /// Whether the owner of the calling socket is the one who calls.
+    ///
+    /// A service manager creates listening sockets as root for services of other users. Such a service can turn its socket
+    /// into a calling one (`shutdown`, then `connect`): it stays root's, and keeps the port that it listened at.
+    static func isCaller(_ user: UInt32, from port: UInt16) -> Bool { user != 0 || AutomaticPorts.include(port) }
 }
 
 /// The user that the kernel reports for a connection.

@@ -78,6 +78,40 @@ struct CallerLookupTests {
         process.waitUntilExit()
     }
 
+    @Test(
+        "a service that calls with the listening socket that root has made for it is not root",
+        .enabled(if: getuid() == 0, "only root can make a socket of root"), arguments: ["127.0.0.1", "::1"])
+    func formerListener(_ host: String) throws {
+        let pair = try LoopbackPair(listening: host, connects: false)
+        let listening = socket(host.contains(":") ? AF_INET6 : AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(listening) }
+        let isBound = (20_000..<21_000).contains { port in
+            LoopbackPair.withAddress(host, port) { bind(listening, $0, $1) } == 0
+        }
+        try #require(isBound && listen(listening, 8) == 0)
+        try #require(shutdown(listening, Int32(SHUT_RDWR)) == 0)
+        try #require(LoopbackPair.withAddress(host, pair.port) { connect(listening, $0, $1) } == 0)
+        let accepted = pair.acceptAnother()
+        #expect(lookup.credentials(ofPeerOf: accepted) == nil)
+        close(accepted)
+    }
+
+    @Test("only root must call from a port that the kernel gives out")
+    func portsOfCallers() throws {
+        let pair = try LoopbackPair(listening: "127.0.0.1")
+        #expect(CallerLookup.isCaller(0, from: LoopbackPair.port(of: pair.caller)))
+        #expect(!CallerLookup.isCaller(0, from: 111))
+        #expect(CallerLookup.isCaller(1000, from: 111))
+    }
+
+    @Test("the range of ports is found from some of them")
+    func range() {
+        #expect(AutomaticPorts.range(around: []) == nil)
+        #expect(AutomaticPorts.range(around: [40_000]) == 40_000...40_000)
+        #expect(AutomaticPorts.range(around: [12_000, 10_000, 10_800]) == 9875...12_125)
+        #expect(AutomaticPorts.range(around: [100, 65_000]) == 0...65_535)
+    }
+
     @Test("the listener of an own connection is this user")
     func ownListener() throws {
         let pair = try LoopbackPair(listening: "127.0.0.1")
