@@ -1,5 +1,5 @@
 // Confines the calling process for good: so that code which an attacker controls can only compute, or so that it starts no
-// other program.
+// other program and types nothing for the person at the terminal.
 #pragma once
 #include <errno.h>
 #include <linux/audit.h>
@@ -74,7 +74,8 @@ static inline int clinux_confine(void) {
     return clinux_prctl5(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, (unsigned long)&program, 0, 0);
 }
 
-/// Starts no other program from here on: execve(2) fails with EPERM. Returns 0, or -1 with errno.
+/// From here on starts no other program, and puts nothing into a terminal's input, where a shell would read it as if it had
+/// been typed: execve(2), and ioctl(2) with TIOCSTI or TIOCLINUX, fail with EPERM. Returns 0, or -1 with errno.
 ///
 /// The filter applies to this thread and those that it starts: call it while there is no other.
 static inline int clinux_forbid_programs(void) {
@@ -86,10 +87,15 @@ static inline int clinux_forbid_programs(void) {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)offsetof(struct seccomp_data, nr)),
 #if defined(__x86_64__)
         // The calls of x32, such as its own execve, where the kernel has them. All of them fail.
-        BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 2, 0),
+        BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 6, 0),
 #endif
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_execve, 1, 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_execveat, 0, 1),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_execve, 5, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_execveat, 4, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_ioctl, 0, 4),
+        // The kernel reads only the lower half of it.
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)offsetof(struct seccomp_data, args[1])),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x5412 /* TIOCSTI */, 1, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x541C /* TIOCLINUX */, 0, 1),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };

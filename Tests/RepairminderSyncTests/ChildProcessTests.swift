@@ -57,6 +57,22 @@ struct ChildProcessTests {
         }
     #endif
 
+    @Test("nor is anything put into the input of a terminal, while other questions to it are allowed")
+    func forbiddenTyping() throws {
+        let outcome = Outcome()
+        Thread.detachNewThread {
+            let isForbidden = clinux_forbid_programs() == 0
+            // Without a terminal, an allowed call fails with EBADF.
+            let reasons = [TIOCSTI, 0x541C, TIOCGWINSZ].map { question in
+                clinux_syscall4(Int(SYS_ioctl), -1, Int(question), 0, 0) == -1 ? errno : 0
+            }
+            outcome.texts.withLock { $0 = isForbidden ? reasons.map { "\($0)" } : [] }
+            outcome.isReady.signal()
+        }
+        outcome.isReady.wait()
+        #expect(outcome.texts.withLock { $0 } == [EPERM, EPERM, EBADF].map { "\($0)" })
+    }
+
     private final class Outcome: Sendable {
         let texts = Mutex<[String?]>([])
         let isReady = DispatchSemaphore(value: 0)

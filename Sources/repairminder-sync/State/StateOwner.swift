@@ -104,7 +104,8 @@ struct StateOwner {
     ///
     /// Call it while this is the only thread. No other process of the owner can look into this one afterwards, because it is
     /// not dumpable (prctl(2)). Another program would be dumpable again, and write to root's terminal: no program can be started
-    /// afterwards. Memory and processor time are limited, because what is in the directory may have any size, or no end.
+    /// afterwards. Nor can this one type into the terminal, should a file in the directory take it over. Memory and processor
+    /// time are limited, because what is in the directory may have any size, or no end.
     func become() throws(StateError) {
         guard differsFromRoot else { return }
         guard setgroups(0, nil) == 0, setgid(group) == 0, setuid(user) == 0, setuid(0) != 0, geteuid() == user else {
