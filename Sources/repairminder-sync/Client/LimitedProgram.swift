@@ -109,7 +109,10 @@ private final class RunningProgram: Sendable {
     /// Kills it with everything that it started.
     func kill() {
         isOver.withLock { isOver in
-            if !isOver { _ = Glibc.kill(-pid, SIGKILL) }
+            guard !isOver else { return }
+            _ = Glibc.kill(-pid, SIGKILL)
+            // It may itself have moved to another group of its session.
+            _ = Glibc.kill(pid, SIGKILL)
         }
     }
 
