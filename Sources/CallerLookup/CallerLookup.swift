@@ -90,8 +90,8 @@ package struct CallerLookup: Sendable {
 
     /// Whether the owner of the calling socket is the one who calls.
     ///
-    /// A service manager creates listening sockets as root for services of other users. Such a service can turn its socket
-    /// into a calling one (`shutdown`, then `connect`): it stays root's, and keeps the port that it listened at.
+    /// Service managers and web servers create listening sockets as root for processes of other users. Such a process can turn
+    /// its socket into a calling one (`shutdown`, then `connect`): it stays root's, and keeps the port that it listened at.
     static func isCaller(_ user: UInt32, from port: UInt16) -> Bool { user != 0 || AutomaticPorts.include(port) }
 }
 
