@@ -51,13 +51,16 @@ package struct PageRequest: Sendable, Equatable {
         case .offset(let parameter): path(with: QueryItem(name: parameter, value: "\(sentOffset)"))
         case .cursor(let parameter, _), .lastRecord(let parameter, _), .header(_, let parameter):
             path(with: position.map { QueryItem(name: parameter, value: $0) })
-        // Appended to the base address, a text that does not start with a slash could be read as part of the host.
+        // Appended to the base address, a text that starts otherwise could be read as part of the host.
         case .link, .nextURL, .headerURL: address(position) ?? path(with: nil)
         case .single: path(with: nil)
         }
     }
 
-    private func address(_ text: String?) -> String? { text.flatMap { $0.hasPrefix("/") ? $0 : nil } }
+    /// What an upstream gave out below its base address, or at it (`?page=2`).
+    private func address(_ text: String?) -> String? {
+        text.flatMap { $0.hasPrefix("/") || $0.hasPrefix("?") ? $0 : nil }
+    }
 
     /// What says where the page is takes the place of a parameter of the same name that says where the list begins, and
     /// that the place of a constant one.

@@ -41,7 +41,7 @@ struct BaseAddress {
     /// In bytes. No longer URL is ever sent, and taking one of megabytes apart takes forty times its memory.
     static let longest = 64 << 10
 
-    /// The path and query, below this address, of a reference in a response to `path`.
+    /// The path and query, below this address, of a reference in a response to `path`; the query alone if it is this address.
     ///
     /// Nil for a reference to another place, or text that is not a reference or longer than `longest`.
     func path(of reference: String, from path: String) -> String? {
@@ -67,7 +67,8 @@ struct BaseAddress {
         }
         guard !Self.hidesDots(full) else { return nil }
         full = Self.withoutDots(full)
-        guard full.hasPrefix("\(prefix)/") else { return nil }
+        // HAPI FHIR has all next pages at the base itself: `https://host/fhir?_getpages=…`.
+        guard full.hasPrefix("\(prefix)/") || full == prefix && query != nil else { return nil }
         return full.dropFirst(prefix.count) + (query.map { "?\($0)" } ?? "")
     }
 

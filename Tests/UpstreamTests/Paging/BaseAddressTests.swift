@@ -26,6 +26,15 @@ struct BaseAddressTests {
         #expect(base.path(of: reference, from: "/shop/list?page=1") == path)
     }
 
+    @Test("a query of the base itself is a page, as in HAPI FHIR")
+    func baseItself() {
+        #expect(base.path(of: "https://api.example.org/v2?_getpages=7&_offset=10", from: "/Task") == "?_getpages=7&_offset=10")
+        #expect(base.path(of: "/v2?page=3", from: "?page=2") == "?page=3")
+        #expect(base.path(of: "?page=3", from: "?page=2") == "?page=3")
+        #expect(base.path(of: "https://api.example.org/v2", from: "/Task") == nil)
+        #expect(base.path(of: "https://api.example.org/v22?page=2", from: "/Task") == nil)
+    }
+
     @Test(
         "a reference to another place is rejected",
         arguments: [

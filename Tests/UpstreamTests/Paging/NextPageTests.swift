@@ -53,6 +53,7 @@ struct NextPageTests {
         #expect(pageRequest(header, "2").request.path == "/orders?page=2&limit=10")
         #expect(pageRequest(.link, "/x?y=1").request.path == "/x?y=1")
         #expect(pageRequest(nextURL, "/x?y=1").request.path == "/x?y=1")
+        #expect(pageRequest(nextURL, "?y=1").request.path == "?y=1", "at the base itself")
     }
 
     @Test("a position of another style is the first page", arguments: ["", "x", "@evil.org/", "-1", ".evil.org"])
