@@ -104,7 +104,10 @@ struct AccountBar: Equatable {
     }
 
     /// The upstream accepted the change, or refused it for what it says. Returns whether that ended the bar.
+    ///
+    /// That says nothing if the same attempt was barred too: an edit is answered with 412, and then all reads with 404.
     mutating func pass(_ change: Int64) -> Bool {
+        if let entry = barred[change], let start = begun[change], entry.at > start { return false }
         barred[change] = nil
         let start = begun[change] ?? clock
         for (other, entry) in barred where entry.at < start && !entry.hasPassed {

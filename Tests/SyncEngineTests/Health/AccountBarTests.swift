@@ -69,6 +69,26 @@ struct AccountBarTests {
         #expect(account.barred(1, others: false, at: now) == .concernsChange)
     }
 
+    @Test("a change that is barred in the attempt that was answered does not end the bar, and the next trials wait longer")
+    func barredAfterAnswer() {
+        let account = Account()
+        var time = now
+        var waits: [Int64] = []
+        for _ in 1...4 {
+            #expect(account.admits(1, at: time))
+            account.bar.begin(1)
+            let verdict = account.bar.bar(1, "404 to all", hasOthers: false, cause: .account, at: time)
+            let ends = account.bar.pass(1)
+            account.bar.end(1)
+            #expect(verdict == .waits && !ends && account.bar.isSet)
+            let wait = account.bar.wait(at: time)
+            waits.append(wait.components.seconds)
+            time = time + wait
+        }
+        #expect(waits == [0, 2, 4, 8])
+        #expect(account.passes(1) && !account.bar.isSet, "the next attempt gets through")
+    }
+
     @Test("while others wait, two of them must get through between the attempts of a barred change")
     func twice() {
         let account = Account()
@@ -135,6 +155,38 @@ struct AccountBarTests {
             #expect(test.upstream.pushes.count < requests + 40)
             #expect(await test.engine.status().error == nil)
         }
+    }
+
+    /// How many edits are sent within an hour if each gets this answer, and no record can be read then.
+    private func pushes(answering answer: UpstreamError, _ hideRecords: (FakeUpstream) throws -> Void) async throws -> Int {
+        let test = try engine(orders: 5)
+        try await test.running {
+            try await test.engine.sync(SyncRequest())
+            try hideRecords(test.upstream)
+            test.upstream.refuse { _ in answer }
+            try await change(1, test)
+            let end = test.clock.timestamp + .seconds(3600)
+            try await test.until(step: .seconds(10)) { test.clock.timestamp >= end }
+            #expect(try test.store.pendingCount() == PendingCount(pending: 1, failed: 0))
+        }
+        return test.upstream.pushes.count
+    }
+
+    @Test("an upstream that lost all its records and answers edits with 412 gets no more than one a minute")
+    func emptied() async throws {
+        let pushes = try await pushes(answering: .changed(status: 412, "PATCH answered 412")) { upstream in
+            try upstream.set("/orders", "[]")
+            upstream.hideRecords(true)
+        }
+        #expect(pushes < 3600 / 60 + 20, "\(pushes)")
+    }
+
+    @Test("nor one that refuses edits and answers reads with a page")
+    func refusedAndHidden() async throws {
+        let pushes = try await pushes(answering: .refused(status: 400, "PATCH answered 400")) { upstream in
+            upstream.failRecords(.barred(status: 200, "a web page", isPage: true))
+        }
+        #expect(pushes < 3600 / 60 + 20, "\(pushes)")
     }
 
     @Test("that the account is refused is logged once, not with each attempt")

@@ -122,8 +122,10 @@ struct Pusher {
         switch error {
         case .cancelled: throw CancellationError()
         case .changed:
+            let failure = try await meet(change, entity, PushFailure(.conflict, error))
+            // Not before: it does not get through if the record is then barred.
             await passage.passes(change.id)
-            return try await meet(change, entity, PushFailure(.conflict, error))
+            return failure
         case .gone where change.operation == .create:
             return try await confirmRefusal(change, entity, PushFailure(.gone, error))
         case .gone: return try await confirmGone(change, entity, PushFailure(.gone, error))
@@ -179,8 +181,9 @@ struct Pusher {
         case .throttled(let delay, let message): return await outcome(ofThrottled: change, delay, message)
         case .refused(nil, _): return .failed(PushFailure(.unsendable, error))
         case .refused:
+            let outcome = try await outcome(ofRefused: change, PushFailure(.refused, error))
             await passage.passes(change.id)
-            return try await outcome(ofRefused: change, PushFailure(.refused, error))
+            return outcome
         case .unclear: return again(change, PushFailure(error.status == nil ? .timeout : .server, error))
         // Not "refused" after a lost answer: an earlier attempt may have arrived, or be what holds the lock.
         case .locked: return again(change, PushFailure(change.isTried ? .server : .refused, error))
