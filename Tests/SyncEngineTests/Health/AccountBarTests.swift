@@ -178,7 +178,7 @@ struct AccountBarTests {
             try upstream.set("/orders", "[]")
             upstream.hideRecords(true)
         }
-        #expect(pushes < 3600 / 60 + 20, "\(pushes)")
+        #expect(pushes < 3600 / 60 + 40, "\(pushes)")
     }
 
     @Test("nor one that refuses edits and answers reads with a page")
@@ -186,7 +186,7 @@ struct AccountBarTests {
         let pushes = try await pushes(answering: .refused(status: 400, "PATCH answered 400")) { upstream in
             upstream.failRecords(.barred(status: 200, "a web page", isPage: true))
         }
-        #expect(pushes < 3600 / 60 + 20, "\(pushes)")
+        #expect(pushes < 3600 / 60 + 40, "\(pushes)")
     }
 
     @Test("that the account is refused is logged once, not with each attempt")

@@ -34,7 +34,8 @@ extension Pusher {
         }
     }
 
-    /// That the record has what was sent, or was deleted. Nil if it shows neither, or cannot be read.
+    /// That the record has what was sent, or was deleted. Nil if it shows neither, or cannot be read. Throws if the account is
+    /// shown no records at all: then the refusal may be about that, where a record that is missing is answered with 400.
     private func shown(
         of change: OutboxChange, _ entity: Entity, _ failure: PushFailure
     ) async throws -> PushOutcome? {
@@ -42,7 +43,7 @@ extension Pusher {
             return nil
         }
         guard let found = try await reader.record(of: entity, known: change.address) else {
-            return try await isGone(change, entity) ? .gone(failure) : nil
+            return try await isGone(change, entity, throwsBarred: true) ? .gone(failure) : nil
         }
         if try change.isTried || isTelling(found.record, of: change, entity),
             change.isSaid(by: found.record, of: entity)
@@ -66,12 +67,13 @@ extension Pusher {
     }
 
     /// Whether the record that was just asked for and not found is gone; false if that cannot be found out now.
-    func isGone(_ change: OutboxChange, _ entity: Entity) async throws -> Bool {
+    func isGone(_ change: OutboxChange, _ entity: Entity, throwsBarred: Bool = false) async throws -> Bool {
         do {
             return try await verdict(on: change.address, entity, wasRead: true) == .gone
         } catch UpstreamError.cancelled {
             throw CancellationError()
-        } catch is UpstreamError {
+        } catch let error as UpstreamError {
+            if throwsBarred, case .barred = error { throw error }
             return false
         }
     }

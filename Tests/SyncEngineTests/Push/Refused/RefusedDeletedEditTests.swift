@@ -54,6 +54,24 @@ struct RefusedDeletedEditTests {
         #expect(try (test.record("a") == nil) == isServed)
     }
 
+    @Test("waits uncounted while the upstream shows no records at all, and is sent once it shows them again")
+    func emptied() async throws {
+        let orders = #"[{"id":"a","notes":"n"},{"id":"b","notes":"n"}]"#
+        let test = try await TestEngine.with(orders: orders)
+        try await test.store.setSetting("single:orders", to: "served")
+        try await test.change("a", #"{"notes":"mine"}"#)
+        try test.upstream.set("/orders", "[]")
+        test.upstream.refuse { _ in .refused(status: 400, "Invalid row id a") }
+        for delay in [600, 1200, 1800] { try await test.send(after: .seconds(delay)) }
+        #expect(try test.store.pendingCount() == PendingCount(pending: 1, failed: 0))
+        #expect(try test.error() == "barred")
+        try test.upstream.set("/orders", orders)
+        test.upstream.refuse(nil)
+        try await test.send(after: .seconds(2400))
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+        #expect(test.upstream.records("/orders").first?["notes"] == "mine")
+    }
+
     @Test("fails if the record has no mark, or the schema knows none")
     func refused() async throws {
         for test in [try await test(archived: false), try await test(mark: "")] {
