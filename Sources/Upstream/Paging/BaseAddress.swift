@@ -43,14 +43,16 @@ struct BaseAddress {
 
     /// The path and query, below this address, of a reference in a response to `path`; the query alone if it is this address.
     ///
-    /// Nil for a reference to another place, or text that is not a reference or longer than `longest`.
-    func path(of reference: String, from path: String) -> String? {
+    /// Nil for a reference to another place, or text that is not a reference or longer than `longest`. `forgivesHTTP`: a program
+    /// behind a proxy with TLS often takes itself to be at `http://`, which then means this address at `https://`.
+    func path(of reference: String, from path: String, forgivesHTTP: Bool = false) -> String? {
         guard reference.utf8.count <= Self.longest else { return nil }
         guard !reference.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F || $0 == UInt8(ascii: "\\") }) else {
             return nil
         }
         let target = Reference(reference)
-        if let scheme = target.scheme {
+        if var scheme = target.scheme {
+            if forgivesHTTP, scheme.lowercased() == "http", origin?.scheme == "https" { scheme = "https" }
             guard let authority = target.authority, Origin(scheme: scheme, authority: authority) == origin else {
                 return nil
             }

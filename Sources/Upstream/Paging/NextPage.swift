@@ -127,7 +127,7 @@ struct NextPage {
                     + "is sent there; correct pagination in the schema")
         }
         let address = tokenPlace.leavingOut(of: address)
-        if let next = base.path(of: address, from: request.request.path) { return next }
+        if let next = base.path(of: address, from: request.request.path, forgivesHTTP: true) { return next }
         throw .malformed(
             "\(request.path) says that its \(name) is at \(address.start(scalars: 300)), which is not below the address that "
                 + "the token is for; nothing is sent there. If that address is right, set upstream.base_url to it")

@@ -36,6 +36,21 @@ struct BaseAddressTests {
     }
 
     @Test(
+        "the address at http:// means this one at https:// where that is forgiven, and never the other way round",
+        arguments: [
+            ("http://api.example.org/v2/a?b", "/a?b"), ("HTTP://API.example.org/v2/a", "/a"),
+            ("http://api.example.org:443/v2/a", "/a"), ("http://api.example.org:80/v2/a", nil),
+            ("http://api.example.org/v1/a", nil), ("http://evil.example.org/v2/a", nil),
+            ("http://api.example.org@evil.org/v2/a", nil), ("ftp://api.example.org/v2/a", nil),
+        ])
+    func withoutTLS(_ reference: String, _ path: String?) {
+        #expect(base.path(of: reference, from: "/shop/list", forgivesHTTP: true) == path)
+        #expect(base.path(of: reference, from: "/shop/list") == nil)
+        let plain = BaseAddress("http://api.example.org/v2")
+        #expect(plain.path(of: "https://api.example.org/v2/a", from: "/shop/list", forgivesHTTP: true) == nil)
+    }
+
+    @Test(
         "a reference to another place is rejected",
         arguments: [
             "http://api.example.org/v2/orders", "https://api.example.org:8443/v2/orders",

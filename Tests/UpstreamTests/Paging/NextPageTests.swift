@@ -143,6 +143,14 @@ struct NextPageTests {
         #expect(try next(pageRequest(nextURL), #"{"next":false}"#) == nil)
     }
 
+    @Test("a next page at http:// is asked for at the base, as a proxy with TLS is in front of the upstream")
+    func behindProxy() throws {
+        let body = #"{"next":"http://api.example.org/v2/orders?page=2"}"#
+        #expect(try next(pageRequest(nextURL), body) == "/orders?page=2")
+        let link = HTTPHeader("Link", #"<http://api.example.org/v2/orders?page=2>; rel="next""#)
+        #expect(try next(pageRequest(.link), headers: [link]) == "/orders?page=2")
+    }
+
     @Test("an address on another host is rejected, and the message says what to do")
     func elsewhere() {
         for (style, body, headers) in [
