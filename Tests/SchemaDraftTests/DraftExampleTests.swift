@@ -91,4 +91,47 @@ struct DraftExampleTests {
         #expect(draft.schema["orders"]?.pull?.path == "/orders.json")
         #expect(draft.schema["orders"]?.push.update.first?.call == "PUT /orders/{id}.json")
     }
+
+    /// A list of customers at `data`, and an edit of one that answers this.
+    private func edit(_ customer: String, answer: String) throws -> SchemaDraft {
+        let content = { (value: String) in "content: { application/json: { example: \(value) } }" }
+        let get = "get: { responses: { \"200\": { description: ok, \(content("{ data: [\(customer)] }")) } } }"
+        let put =
+            "put: { requestBody: { \(content("{ name: Ada, city: York, note: a }")) }, responses: { \"200\": { description: ok, \(content(answer)) } } }"
+        return try SchemaDraft.of(
+            SmallDocument(schemas: [], paths: ["/customers: { \(get) }", "\"/customers/{id}\": { \(put) }"]).text)
+    }
+
+    @Test("An example of a record that leaves out the key is the record, and no object in it is")
+    func withoutKey() throws {
+        let values = "name: Ada, city: York, note: a, tax: { id: 4, rate: 20 }"
+        let customer = "{ id: 7, \(values) }"
+        let inside = try edit(customer, answer: "{ data: { \(values) } }")
+        #expect(inside.yaml.contains("note], record: data }"), "\(inside.yaml)")
+        let bare = try edit(customer, answer: "{ \(values) }")
+        #expect(bare.schema["customers"]?.push.update.count == 1)
+        #expect(!bare.yaml.contains("record: tax"), "\(bare.yaml)")
+    }
+
+    @Test("An object that records have themselves is not the record in an answer")
+    func part() throws {
+        let settings = "settings: { id: 4, name: a, city: York }"
+        let draft = try edit("{ id: 7, name: Ada, city: York, note: a, \(settings) }", answer: "{ \(settings) }")
+        #expect(draft.schema["customers"]?.push.update.count == 1)
+        #expect(!draft.yaml.contains("record: settings"), "\(draft.yaml)")
+    }
+
+    @Test("A record in a list that is called as that of all records is its first element")
+    func inList() throws {
+        let customer = "{ id: 7, name: Ada, city: York, note: a }"
+        let get = { (count: Int) in
+            let records = Array(repeating: customer, count: count).joined(separator: ", ")
+            return "get: { responses: { \"200\": { description: ok, content: { application/json: { example: { objects: [\(records)] } } } } } }"
+        }
+        let draft = try SchemaDraft.of(
+            SmallDocument(
+                schemas: [], paths: ["/customers: { \(get(2)) }", "\"/customers/{id}\": { \(get(1)) }"]
+            ).text)
+        #expect(draft.yaml.contains("at: objects.0"), "\(draft.yaml)")
+    }
 }

@@ -8,16 +8,21 @@ struct RecordPlace {
     private let item: DataShape
     /// What the records above it are called.
     private let above: Set<String>
+    /// The member of the list's answer that has the records.
+    private let listName: String?
 
     init(of collection: Collection, _ shapes: ShapeReader) {
         self.shapes = shapes
         key = collection.key.value
         name = Words.folded(Words.singular(collection.name))
         item = collection.answer.item
+        listName = collection.answer.names.last
         let names = collection.path.segments
         above = Set(
             zip(names, names.dropFirst()).filter { $1.contains("{") }.map { Words.folded(Words.singular($0.0)) })
     }
+
+    private var match: RecordMatch { RecordMatch(item: item, shapes: shapes) }
 
     /// Nil for the answer itself, also where nothing is known.
     func place(in answer: DataShape?) -> String? {
@@ -30,18 +35,36 @@ struct RecordPlace {
         if answer[key] != nil { return nil }
         var best: (names: [String], rank: Int)?
         for property in answer.properties.prefix(40) {
-            let inner = shapes.shape(of: property)
-            let own = Words.folded(property.name)
-            let rank = own == name || Words.singular(own) == name ? 0 : Self.usual.contains(own) ? 1 : 2
-            if inner[key] != nil, inner.kind == .object, rank < 2 || isAlike(inner, own) {
-                if rank < best?.rank ?? 9 { best = ([property.name], rank) }
-            } else if inner.kind == .object, rank < 2, let deeper = deeper(inner) {
-                if rank + 3 < best?.rank ?? 9 { best = ([property.name] + deeper, rank + 3) }
-            } else if inner.isList, rank < 2, shapes.elements(of: inner)[key] != nil {
-                if rank + 5 < best?.rank ?? 9 { best = ([property.name, "0"], rank + 5) }
-            }
+            guard let found = found(property), found.rank < best?.rank ?? 9 else { continue }
+            best = found
         }
+        // An example of a record may leave out the key.
+        if best.map({ $0.rank > 1 }) ?? true, match.isRecord(answer) { return nil }
         return best?.names
+    }
+
+    /// Where a member of an answer has the record, and how likely that is: the lower, the likelier.
+    private func found(_ property: DataShape.Property) -> (names: [String], rank: Int)? {
+        let inner = shapes.shape(of: property)
+        let own = Words.folded(property.name)
+        let rank = own == name || Words.singular(own) == name ? 0 : Self.usual.contains(own) ? 1 : 2
+        if rank == 2, isPart(property) { return nil }
+        if inner.isList {
+            let elements = shapes.elements(of: inner)
+            let isOne = rank < 2 || property.name == listName && match.isRecord(elements)
+            return isOne && elements[key] != nil ? ([property.name, "0"], rank + 5) : nil
+        }
+        guard inner.kind == .object else { return nil }
+        if inner[key] != nil ? rank < 2 || isAlike(inner, own) : rank < 2 && match.isRecord(inner) {
+            return ([property.name], rank)
+        }
+        guard rank < 2, let deeper = deeper(inner) else { return nil }
+        return ([property.name] + deeper, rank + 3)
+    }
+
+    /// Whether the records of the list have such an object themselves.
+    private func isPart(_ property: DataShape.Property) -> Bool {
+        item[property.name].map { shapes.shape(of: $0).kind } == .object
     }
 
     /// Whether an object with a key may be such a record: it shows more of one than the key, and is not called like the record
@@ -57,7 +80,7 @@ struct RecordPlace {
     private func deeper(_ shape: DataShape) -> [String]? {
         shape.properties.prefix(40).first { property in
             let inner = shapes.shape(of: property)
-            return inner.kind == .object && inner[key] != nil
+            return inner.kind == .object && inner[key] != nil && !isPart(property)
         }.map { [$0.name] }
     }
 }
