@@ -121,4 +121,25 @@ struct DraftPagingTests {
         let named = try list(parameters, "nextUri: { type: string }")
         #expect(named.schema["things"]?.pull?.list.style == .nextURL(Place(paths: ["nextUri"])), "\(named.yaml)")
     }
+
+    @Test("A parameter for records after a date is no cursor; one for those after a record is")
+    func dates() throws {
+        let size = parameter("limit", "integer")
+        let dated = "Only things that start after (not including) the given date (example: 2021-12-31)"
+        let date = try list([size, parameter("after", "string", dated)], "ok: { type: boolean }")
+        #expect(date.yaml.contains("TODO pagination: it has limit, and nothing says"), "\(date.yaml)")
+        let time = "{ name: after, in: query, schema: { type: string, format: date-time } }"
+        #expect(try !list([size, time], "ok: { type: boolean }").yaml.contains("cursor: after"))
+        let record = parameter("after", "string", "The id of a thing: those after its date are shown")
+        #expect(try list([size, record], "ok: { type: boolean }").yaml.contains("cursor: after"))
+    }
+
+    @Test("A number of a page that the list needs is the paging's, and no setting besides")
+    func neededPage() throws {
+        let needed = ["page", "limit"].map { "{ name: \($0), in: query, required: true, schema: { type: integer } }" }
+        let draft = try list(needed, "total: { type: integer }")
+        #expect(draft.schema["things"]?.pull?.list.style == .page(parameter: "page", pages: nil), "\(draft.yaml)")
+        #expect(draft.schema["things"]?.pull?.query.isEmpty == true, "\(draft.yaml)")
+        #expect(draft.settings.isEmpty)
+    }
 }

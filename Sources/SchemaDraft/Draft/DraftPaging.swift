@@ -25,6 +25,16 @@ struct DraftPaging: Sendable, Equatable {
     /// The parameter of a numbered page.
     var parameter: String? { if case .page(let name, _, _) = style { name } else { nil } }
 
+    /// The parameters that each request of a list has.
+    var sent: [String] {
+        let place: String? =
+            switch style {
+            case .page(let name, _, _), .offset(let name, _): name
+            default: nil
+            }
+        return [place, style == .single ? nil : size].compactMap(\.self)
+    }
+
     var style = Style.single
     /// The parameter for the number of records; nil if there is none.
     var size: String?

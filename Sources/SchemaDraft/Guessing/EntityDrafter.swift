@@ -204,11 +204,10 @@ struct EntityDrafter {
             paging: paging, since: since, deleted: deleted, single: single(collection, filler))
     }
 
-    /// Parameters without which the list does not answer, but for the size of a page, which the paging sends.
+    /// Parameters without which the list does not answer, but for those that the paging sends.
     private func query(_ list: APIOperation, _ paging: DraftPaging) -> [(name: String, value: Guess<String>)] {
-        let size = paging.style == .single ? nil : paging.size
         let needed = list.queries.filter {
-            $0.isRequired && !$0.name.contains("{") && $0.name != size && !TokenParameter.isToken($0)
+            $0.isRequired && !$0.name.contains("{") && !paging.sent.contains($0.name) && !TokenParameter.isToken($0)
         }
         return needed.prefix(10).map { parameter in
             if let known = FixedParameter.value(of: parameter), !known.contains("{") {

@@ -41,7 +41,7 @@ struct PagingGuess {
             found.style = .cursor(parameter: parameter.name, next: next)
             return (Guess(found, "other records came for \(parameter.name) with the value at \(next)"), nil)
         }
-        let cursor = Self.parameter(Self.cursors, in: list)
+        let cursor = Self.parameter(Self.cursors, in: list) { !Self.isTime($0) }
         if let same = places.nextOfSameName(list.queries.map(\.name).filter { $0 != size?.name }) {
             found.style = .cursor(parameter: same.parameter, next: same.place)
             return (Guess(found, "its answer has \(same.place) for the parameter \(same.parameter)"), nil)
@@ -169,11 +169,24 @@ struct PagingGuess {
         name.lowercased().filter { $0.isLetter || $0.isNumber || "[]$".contains($0) }
     }
 
-    private static func parameter(_ names: [String], in list: APIOperation) -> APIOperation.Parameter? {
+    private static func parameter(
+        _ names: [String], in list: APIOperation, where fits: (APIOperation.Parameter) -> Bool = { _ in true }
+    ) -> APIOperation.Parameter? {
         for name in names {
-            if let found = list.queries.first(where: { folded($0.name) == name }) { return found }
+            if let found = list.queries.first(where: { folded($0.name) == name && fits($0) }) { return found }
         }
         return nil
+    }
+
+    private static let timeWords: Set = ["date", "dates", "datetime", "timestamp", "iso8601", "rfc3339"]
+    private static let placeWords: Set = ["cursor", "token", "page", "pages", "pagination", "id", "ids", "key", "record"]
+
+    /// Whether `after` or `since` asks for records after a time, by its format or by the words of the document.
+    private static func isTime(_ parameter: APIOperation.Parameter) -> Bool {
+        if parameter.shape.format?.hasPrefix("date") == true { return true }
+        guard ["after", "since"].contains(folded(parameter.name)) else { return false }
+        let words = Set(Words.snake(parameter.description ?? "").split(separator: "_").map(String.init))
+        return !words.isDisjoint(with: timeWords) && words.isDisjoint(with: placeWords)
     }
 
     /// As many as the document allows, up to a hundred.
