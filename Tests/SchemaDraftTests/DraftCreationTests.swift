@@ -153,6 +153,23 @@ struct DraftCreationTests {
         #expect(both.yaml.contains("look_up: { match: [po_id, item_id] }"), "\(both.yaml)")
     }
 
+    @Test("A lost creation is looked up by an amount that it needs, and not by what most records lack or share")
+    func amounts() throws {
+        func things(_ required: String, _ members: String) throws -> SchemaDraft {
+            let thing = "Thing: { type: object, properties: { id: { type: integer }, \(members) } }"
+            let sent = "Body: { type: object, required: [\(required)], properties: { \(members) } }"
+            let path = "/things: { \(Document.list("Thing")), \(Document.call("post", "Body", "Thing")) }"
+            return try SchemaDraft.of(Document(schemas: [thing, sent], paths: [path]).text)
+        }
+        let text = "{ type: string }"
+        let paid = try things("account_uid, amount", "account_uid: \(text), amount: { type: number }, tag: \(text)")
+        #expect(paid.yaml.contains("look_up: { match: [account_uid, amount, tag] }"), "\(paid.yaml)")
+        let titled = try things("", "payment_method_title: \(text), note: \(text)")
+        #expect(titled.schema["things"]?.push.create.first?.lookUp == nil, "\(titled.yaml)")
+        let noted = try things("note", "note: \(text)")
+        #expect(noted.yaml.contains("look_up: { match: [note] }"), "\(noted.yaml)")
+    }
+
     @Test("A lost creation with a key of its own is looked up by the key, in the list if no call reads one record")
     func ownKey() throws {
         let tag =

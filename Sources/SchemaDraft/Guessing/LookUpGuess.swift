@@ -33,8 +33,8 @@ struct LookUpGuess {
         guard !best.isEmpty else { return nil }
         var names = best.prefix(3).map(\.name)
         if !best.prefix(3).contains(where: differs) {
-            let others = [best.filter(differs), telling, shown.filter(differs)].first { !$0.isEmpty } ?? []
-            names += others.map(\.name).filter { !names.contains($0) }.prefix(2)
+            let others = [best, telling, shown].map { $0.filter(differs) }.first { !$0.isEmpty } ?? []
+            names += (sent.filter(isNeededAmount) + others).map(\.name).filter { !names.contains($0) }.prefix(2)
         }
         if let above = creationPath.flatMap({ entity[$0.field] }), isListed(above), !names.contains(above.name) {
             names.insert(above.name, at: 0)
@@ -60,13 +60,31 @@ struct LookUpGuess {
         "level", "language", "locale", "provider", "platform", "priority", "timezone",
     ]
 
+    /// Last words of what a record is called, after which a word before says of what: `payment_method_title`.
+    private static let labels: Set = ["name", "title", "code", "label", "slug"]
+    /// Last words of texts that most records lack. What a creation does not send is not compared.
+    private static let remarks: Set = ["note", "notes", "description", "comment", "comments", "remark", "remarks", "memo"]
+
     /// Whether a field may tell two records apart: many refer to the same record, or are in the same state.
     private func differs(_ field: DraftField) -> Bool {
         guard case .simple = field.kind, !namesAnother(field) else { return false }
-        return !Self.shared.contains(Words.lastWord(of: field.wireName))
+        let words = Words.snake(field.wireName).split(separator: "_").map(String.init)
+        let last = words.last ?? ""
+        if Self.remarks.contains(last), entity[field.name]?.isRequired != true { return false }
+        let isOfShared = words.dropLast().last.map(Self.shared.contains) == true && Self.labels.contains(last)
+        return !Self.shared.contains(last) && (!isOfShared || isOwn(words.dropLast().last ?? ""))
     }
 
-    private static let idWords: Set = ["id", "uuid", "guid", "sid"]
+    /// Whether a word is what a record of the list is called: `currency` in currencies.
+    private func isOwn(_ word: String) -> Bool { word == Words.lastWord(of: Words.singular(collection.name)) }
+
+    /// Whether a creation always sends a number or a day, which comes back as it was sent.
+    private func isNeededAmount(_ field: DraftField) -> Bool {
+        guard case .simple(let word) = field.kind, ["money", "number", "date"].contains(word) else { return false }
+        return entity[field.name].map { $0.isRequired && isListed($0) } == true
+    }
+
+    private static let idWords: Set = ["id", "uuid", "guid", "sid", "uid"]
     /// Before `id`: what a record is called elsewhere, rather than another record.
     private static let ownWords: Set = [
         "external", "ext", "reference", "ref", "tax", "vat", "fiscal", "national", "foreign", "remote", "legacy",
@@ -80,7 +98,7 @@ struct LookUpGuess {
         guard let last = words.last, Self.idWords.contains(last), let before = words.dropLast().last else {
             return false
         }
-        return !Self.ownWords.contains(before) && before != Words.lastWord(of: Words.singular(collection.name))
+        return !Self.ownWords.contains(before) && !isOwn(before)
     }
 
     // MARK: What the upstream sets
