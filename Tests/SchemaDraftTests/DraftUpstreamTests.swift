@@ -247,4 +247,21 @@ struct DraftUpstreamTests {
             SmallDocument(schemas: [thing], paths: ["/things: { \(SmallDocument.list("Thing")) }", status]).text)
         #expect(draft.yaml.contains("probe: \(path)") == isProbe, "\(draft.yaml)")
     }
+
+    @Test("A header for idempotency keys is set only if every creation takes it")
+    func idempotency() throws {
+        let thing = "Thing: { type: object, properties: { id: { type: integer }, name: { type: string } } }"
+        let key = "parameters: [{ name: Idempotency-Key, in: header, schema: { type: string } }],"
+        func draft(_ second: String) throws -> SchemaDraft {
+            let paths = [("things", key), ("parts", second)].map { name, more in
+                "/\(name): { \(SmallDocument.list("Thing")), \(SmallDocument.call("post", "Thing", "Thing", more)) }"
+            }
+            return try SchemaDraft.of(SmallDocument(schemas: [thing], paths: paths).text)
+        }
+        let all = try draft(key)
+        #expect(all.yaml.contains("  idempotency_header: Idempotency-Key"), "\(all.yaml)")
+        let some = try draft("")
+        #expect(!some.yaml.contains("\n  idempotency_header:"), "\(some.yaml)")
+        #expect(some.todos.contains { $0.contains("idempotency_header") && $0.hasSuffix("POST /parts") })
+    }
 }

@@ -21,7 +21,9 @@ struct UpstreamGuess {
         upstream.todos += missingHeaders(own.union(upstream.headers.map { $0.name.lowercased() }))
         upstream.probe = probe()
         upstream.errorMessage = errorMessage()
-        upstream.idempotencyHeader = idempotencyHeader()
+        let idempotency = idempotencyHeader()
+        upstream.idempotencyHeader = idempotency.header
+        upstream.todos += [idempotency.todo].compactMap(\.self)
         upstream.hasEntityTags = hasEntityTags()
         return upstream
     }
@@ -169,16 +171,24 @@ struct UpstreamGuess {
 
     // MARK: Changes
 
-    private func idempotencyHeader() -> Guess<String>? {
+    /// A creation that does not take it would be made twice: with such a header the daemon repeats those it cannot look up.
+    private func idempotencyHeader() -> (header: Guess<String>?, todo: String?) {
         let names = ["idempotency-key", "x-idempotency-key", "idempotencykey", "paypal-request-id", "x-idempotency"]
-        for collection in collections {
-            for name in names {
-                if let found = collection.creation?.header(name) {
-                    return Guess(found.name, "POST \(collection.creation?.path.text ?? "") takes it")
-                }
+        let creations = collections.compactMap(\.creation)
+        for creation in creations {
+            guard let found = names.lazy.compactMap({ creation.header($0) }).first else { continue }
+            let lacking = creations.filter { $0.header(found.name) == nil }
+            guard let first = lacking.first else {
+                return (Guess(found.name, "POST \(creation.path.text) takes it"), nil)
             }
+            let more = lacking.count > 1 ? " and \(lacking.count - 1) more" : ""
+            return (
+                nil,
+                "idempotency_header: \(found.name), if every creation takes it: the document does not say so of "
+                    + "\(first.method) \(first.path.text)\(more)"
+            )
         }
-        return nil
+        return (nil, nil)
     }
 
     private func hasEntityTags() -> Guess<Bool>? {
