@@ -38,6 +38,21 @@ struct DraftCallTests {
         #expect(orders?.push.delete.first?.call == "DELETE /orders/delete/{id}")
     }
 
+    @Test("A deletion has the parameter that must be true, and no other that may be")
+    func confirmed() throws {
+        func deletion(_ said: String) throws -> String? {
+            let force = "{ name: force, in: query, description: \"\(said)\", schema: { type: boolean } }"
+            let delete = "delete: { parameters: [\(force)], responses: { \"204\": { description: gone } } }"
+            let paths = ["/orders: { \(Document.list("Order")) }", "\"/orders/{id}\": { \(delete) }"]
+            return try draft(paths).schema["orders"]?.push.delete.first?.call
+        }
+        let needed = try deletion("Required to be true, as resource does not support trashing.")
+        #expect(needed == "DELETE /orders/{id}?force=true")
+        for said in ["Whether to bypass trash and force deletion.", "Must be true for the override to take effect."] {
+            #expect(try deletion(said) == "DELETE /orders/{id}")
+        }
+    }
+
     @Test("A deletion by GET, and a POST to a path that only reads, are left out")
     func otherMethods() throws {
         let orders = try draft([

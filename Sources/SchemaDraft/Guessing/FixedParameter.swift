@@ -10,13 +10,25 @@ enum FixedParameter {
 
     /// `?api-version=1.0`, for the parameters without which a call is refused; nil if one of them has no such value.
     static func query(of call: APIOperation) -> String? {
-        let needed = call.queries.filter { $0.isRequired && !TokenParameter.isToken($0) }
+        let confirmed = Set(call.method == "DELETE" ? call.queries.filter(mustBeTrue).map(\.name) : [])
+        let needed = call.queries.filter {
+            ($0.isRequired || confirmed.contains($0.name)) && !TokenParameter.isToken($0)
+        }
         let known = needed.compactMap { parameter -> String? in
-            guard let value = value(of: parameter), isPlain(value), isPlain(parameter.name) else { return nil }
+            let value = confirmed.contains(parameter.name) ? "true" : value(of: parameter)
+            guard let value, isPlain(value), isPlain(parameter.name) else { return nil }
             return "\(parameter.name)=\(value)"
         }
         guard known.count == needed.count else { return nil }
         return known.isEmpty ? "" : "?" + known.joined(separator: "&")
+    }
+
+    /// Whether a deletion is refused without it, in the words of the document only: `force` of WordPress is "Required to be true,
+    /// as resource does not support trashing".
+    private static func mustBeTrue(_ parameter: APIOperation.Parameter) -> Bool {
+        let text = (parameter.description ?? "").lowercased()
+        return parameter.shape.kind == .boolean
+            && text.prefixMatch(of: /\s*(required to|must|has to|needs to) be (set to )?`?true`?\s*([.,;]|as |because |$)/) != nil
     }
 
     /// The parameter with which a list also shows deleted records.
