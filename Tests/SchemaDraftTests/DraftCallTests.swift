@@ -126,6 +126,22 @@ struct DraftCallTests {
         #expect(shops?.push.delete.first?.call == "DELETE /shops/{external_id}")
     }
 
+    @Test("A name in the path that begins with the record above is not that record's key")
+    func aboveInMiddle() throws {
+        let sheet =
+            "Sheet: { type: object, properties: { id: { type: integer }, sku_id: { type: integer }, note: { type: string } } }"
+        let number = { (name: String) in "{ name: \(name), in: path, required: true, schema: { type: integer } }" }
+        let parameters = "parameters: [\(number("sku_id")), \(number("sku_sheet_id"))],"
+        let sheets = try draft(
+            [
+                "/skus/{sku_id}/sheets: { \(Document.list("Sheet", "parameters: [\(number("sku_id"))],")) }",
+                "/skus/{sku_id}/sheets/{sku_sheet_id}: { \(Document.single("Sheet", parameters)), \(Document.deletion) }",
+            ], [sheet]
+        ).schema["sheets"]
+        #expect(sheets?.key == "id")
+        #expect(sheets?.push.delete.first?.call.hasSuffix("/sheets/{id}") == true)
+    }
+
     @Test("A reference is to the list of its name before one that only has records of its kind")
     func references() throws {
         let line = "Line: { type: object, properties: { id: { type: integer }, order_id: { type: integer } } }"

@@ -54,10 +54,13 @@ struct PathParameter {
         isUUID ? Self.stems(of: list, last: 1).lazy.compactMap { find("\($0)_\(all)") }.first : nil
     }
 
-    /// `{external_customer_id}` of a customer is its `external_id`.
+    /// `{external_customer_id}` of a customer is its `external_id`; `{sku_file_id}` of a file below `{sku_id}` is not the `sku_id`
+    /// that all files of a SKU have.
     private func withoutStem(_ all: String) -> String? {
-        Self.stems(of: list, last: 1).lazy.compactMap { stem in
-            all.contains("_\(stem)_") ? find(all.replacing("_\(stem)_", with: "_")) : nil
+        let above = Set(list.parameters.map(Words.folded))
+        return Self.stems(of: list, last: 1).lazy.compactMap { stem -> String? in
+            let rest = all.replacing("_\(stem)_", with: "_")
+            return rest == all || above.contains(Words.folded(rest)) ? nil : find(rest)
         }.first
     }
 
