@@ -100,7 +100,17 @@ struct DemoShop: Sendable {
         ).setup()
         // The sample upstream has all contents, and a schema that was only tried must not reach other programs here.
         setup.configuration.upstream.hasContentsElsewhere = false
+        setup.schema.upstream = Self.withoutCredentials(setup.schema.upstream)
         return setup
+    }
+
+    /// An upstream that is called without stored credentials: the sample upstream needs none, and a schema that was only tried
+    /// must not sign in at a real one.
+    static func withoutCredentials(_ upstream: UpstreamPlan) -> UpstreamPlan {
+        var open = upstream
+        open.session = nil
+        open.headers.removeAll { !$0.secretNames.isEmpty }
+        return open
     }
 
     private func server(of schema: EntitySchema) throws -> SocketServer {
