@@ -81,6 +81,16 @@ struct DraftUpstreamTests {
         #expect(draft.yaml.contains("X-App-Id: \"{$setting.x_app_id}\""))
     }
 
+    @Test("Of two secret headers that are needed together, one has the token and the other is a stored credential")
+    func secretPair() throws {
+        let draft = try signIn(
+            "key: { type: apiKey, in: header, name: X-App-Key }, token: { type: apiKey, in: header, name: X-App-Token }",
+            "key: [], token: []")
+        #expect(draft.schema.upstream.tokenPlace == .header(name: "X-App-Token", before: "", after: ""))
+        #expect(draft.schema.upstream.headerSecrets == ["x_app_key"], "\(draft.yaml)")
+        #expect(draft.settings.isEmpty)
+    }
+
     @Test("Two headers that only one of several calls needs are not needed for all")
     func rarePair() throws {
         let both = "security: [{ id: [], token: [] }],"

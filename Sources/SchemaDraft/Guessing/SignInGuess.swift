@@ -36,7 +36,8 @@ struct SignInGuess {
         )
     }
 
-    /// Several headers required together: one has the token, and each installation sets the others.
+    /// Several headers required together: one has the token, and each installation sets the others. Those that are secret, too,
+    /// are stored.
     private func pair(_ schemes: [(name: String, value: DocumentValue)]) -> Found? {
         let names = usual()
         let needed = names.compactMap { name in schemes.first { $0.name == name } }
@@ -49,11 +50,15 @@ struct SignInGuess {
         let isSecret = { (name: String) in
             ["token", "secret", "key", "password"].contains(Words.lastWord(of: name))
         }
-        guard headers.count > 1, headers.count == names.count, let token = headers.first(where: isSecret),
-            headers.count(where: isSecret) == 1
+        let secret = headers.filter(isSecret)
+        guard headers.count > 1, headers.count == names.count,
+            let token = secret.first(where: { Words.lastWord(of: $0) == "token" }) ?? secret.last
         else { return nil }
         let others = headers.filter { $0 != token }.map { name in
-            (name, Guess(DraftSetting.text(PathFiller.setting(name)), "requests need it: set upstream.settings"))
+            let own = PathFiller.setting(name)
+            return secret.contains(name)
+                ? (name, Guess("{$secret.\(own)}", "requests need it: set upstream.secrets"))
+                : (name, Guess(DraftSetting.text(own), "requests need it: set upstream.settings"))
         }
         return Found(
             signIn: Guess(.header(name: token, value: nil), "\(names.joined(separator: " and ")) are needed together"),

@@ -61,7 +61,8 @@ struct DraftReport {
         let demo = draft.settings.map { " --setting \($0)=1" }.joined()
         let settings = draft.settings.map { " --upstream.setting \($0)=…" }.joined()
         let address = draft.schema.upstream.baseURL == nil ? " --upstream.base-url URL" : ""
-        let flags = address + (needsToken ? " --upstream.token-file FILE" : "") + settings
+        let secrets = draft.schema.upstream.headerSecrets.map { " --upstream.secret \($0)=FILE" }.joined()
+        let flags = address + (needsToken ? " --upstream.token-file FILE" : "") + secrets + settings
         return [
             "repairminder-sync demo --schema \(path)\(demo)",
             "repairminder-sync check-config --probe --schema \(path)\(flags)",
