@@ -100,6 +100,16 @@ struct DraftUpdateTests {
         #expect(draft.schema["things"]?.push.update.first?.envelope == nil)
     }
 
+    @Test("An update whose body needs what no field sends is left to a person")
+    func unsendable() throws {
+        let actions = "actions: { type: array, items: { type: object, properties: { action: { type: string } } } }"
+        let body = "properties: { title: { type: string }, \(actions) }"
+        let needed = try draft("put", "required: [title, actions], \(body)")
+        #expect(needed.schema["things"]?.push.update.isEmpty == true, "\(needed.yaml)")
+        #expect(needed.todos.contains { $0.contains("its body needs actions") })
+        #expect(try draft("put", "required: [title], \(body)").schema["things"]?.push.update.count == 1)
+    }
+
     // MARK: Parts of a record
 
     @Test(

@@ -182,6 +182,9 @@ struct WriteGuess {
         guard let fields = found.fields else { return route }
         let names = fields.map(\.name).filter { $0 != key }
         guard !names.isEmpty else { throw BodyGuess.Problem(reason: "no field of the record is sent") }
+        if let needed = found.unsent.first(where: { found.required.contains($0) }) {
+            throw BodyGuess.Problem(reason: "its body needs \(needed), which no field sends")
+        }
         route.fields = names
         complete(&route, operation, found)
         return route
