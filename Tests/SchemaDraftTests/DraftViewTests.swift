@@ -106,4 +106,23 @@ struct DraftViewTests {
         ])
         #expect(joined.paths.map(\.path) == ["/things", "/parts/all"], "\(joined.yaml)")
     }
+
+    @Test("A list that pairs the records of two lists has no key in one of them")
+    func pair() throws {
+        let pair = "Pair: { type: object, properties: { shop_id: { type: string }, team_id: { type: string } } }"
+        let team = "Team: { type: object, properties: { id: { type: string }, name: { type: string } } }"
+        func draft(_ paths: [String]) throws -> SchemaDraft {
+            try SchemaDraft.of(
+                SmallDocument(
+                    schemas: [pair, team],
+                    paths: ["/teams: { \(SmallDocument.list("Team")) }", "/shop-teams: { \(SmallDocument.list("Pair")) }"]
+                        + paths
+                ).text)
+        }
+        let only = try draft([])
+        #expect(only.paths.map(\.path) == ["/teams"])
+        #expect(only.leftOut.first?.reason.contains("[shop_id, team_id]") == true)
+        let keyed = try draft(["\"/shop-teams/{team_id}\": { \(SmallDocument.single("Pair")) }"])
+        #expect(keyed.paths.map(\.path) == ["/teams", "/shop-teams"])
+    }
 }

@@ -7,6 +7,8 @@ struct Views {
     private let parents: Parents
     /// What the records of other lists are called.
     private let stems: Set<String>
+    /// What the records of all lists are called.
+    private let names: Set<String>
     /// By their path without its version.
     private let versions: [String: [Collection]]
 
@@ -16,12 +18,14 @@ struct Views {
         parents = Parents(collections)
         versions = Dictionary(grouping: collections) { Self.unversioned($0.path) }
         stems = Set(whole.map { Words.folded(Words.singular($0.base.last ?? "")) })
+        names = Set(collections.map { Words.folded(Words.singular($0.base.last ?? "")) })
     }
 
     /// Path → why the list is left out.
     func found() -> [String: String] {
         collections.reduce(into: [:]) { found, collection in
             if let reason = otherVersion(collection) ?? part(collection) ?? searched(collection) ?? unpaged(collection)
+                ?? pair(collection)
             {
                 found[collection.path.text] = reason
                 return
@@ -197,7 +201,23 @@ struct Views {
                 Words.folded($0.name) == Words.folded(above) && $0.name != key && PathParameter.ends($0.name)
             })
         else { return nil }
-        return
-            "only \(upper.name) and \(key) together identify its records: write key: { field: id, from: [\(upper.name), \(key)] }"
+        return Self.needsBoth(upper.name, key)
+    }
+
+    /// `{workspace_id, team_id}` of `/workspace-teams` beside `/teams`, likewise.
+    private func pair(_ collection: Collection) -> String? {
+        let key = collection.key.value
+        let words = Words.snake(Words.singular(collection.base.last ?? "")).split(separator: "_").map(String.init)
+        guard words.count > 1, collection.recordPath == nil, let last = words.last, names.contains(last),
+            Words.folded(key) == last + "id",
+            let first = collection.answer.item.properties.first(where: {
+                Words.folded($0.name) == words.dropLast().joined() + "id"
+            })
+        else { return nil }
+        return Self.needsBoth(first.name, key)
+    }
+
+    private static func needsBoth(_ one: String, _ other: String) -> String {
+        "only \(one) and \(other) together identify its records: write key: { field: id, from: [\(one), \(other)] }"
     }
 }
