@@ -153,6 +153,13 @@ struct DraftCallTests {
         #expect(draft.schema["lines"]?[field: "order_id"]?.kind == .reference(to: "orders"))
     }
 
+    @Test("Nothing refers to records by a name that a document gives to records of any kind")
+    func anyKind() throws {
+        let list = "List: { type: object, properties: { id: { type: integer }, list_id: { type: integer } } }"
+        let orders = try draft(["/orders: { \(Document.list("List")) }"], [list]).schema["orders"]
+        #expect(orders?[field: "list_id"]?.kind == .integer)
+    }
+
     @Test("The end of a path that says in which format a list comes is no record")
     func export() throws {
         let trip = "Trip: { type: object, properties: { id: { type: integer }, type: { type: string } } }"

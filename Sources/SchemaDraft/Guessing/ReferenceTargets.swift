@@ -7,6 +7,9 @@ struct ReferenceTargets: Sendable {
         var isNumber: Bool
     }
 
+    /// What documents call records of any kind: `listId` of an order is the key of no order.
+    private static let anyKinds: Set = ["list", "data", "result", "response", "object", "value"]
+
     private let byStem: [String: Target]
     private let byPath: [String: Target]
 
@@ -34,7 +37,10 @@ struct ReferenceTargets: Sendable {
         }
         // What a list is called comes before what the document calls its records.
         for collection in order {
-            if let target = paths[collection.path.text] { add(target, [collection.answer.item.name ?? ""]) }
+            guard let target = paths[collection.path.text], let kind = collection.answer.item.name,
+                !Self.anyKinds.contains(Words.folded(kind))
+            else { continue }
+            add(target, [kind])
         }
         (byStem, byPath) = (found, paths)
     }
