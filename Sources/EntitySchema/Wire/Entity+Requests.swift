@@ -179,9 +179,9 @@ extension Entity {
         return segments.count == parts.count ? segments.joined(separator: "/") : nil
     }
 
-    /// A text as one segment of a path; nil for `.` and `..`: clients and servers take them for steps to another place,
-    /// also when they are escaped.
-    static func segment(_ text: String) -> String? { isStep(text) ? nil : percentEncoded(text) }
+    /// A text as one segment of a path; nil for `.` and `..`, and for a text that has `..` between slashes: clients and servers
+    /// take them for steps to another place, also when they are escaped.
+    static func segment(_ text: String) -> String? { isStep(text) || leadsUp(text) ? nil : percentEncoded(text) }
 
     /// The fields that a record has only in other places (`from`), under their own names, as the creation of a record has them.
     package func movedFields(of record: JSONText) -> [(key: String, value: JSONText)] {

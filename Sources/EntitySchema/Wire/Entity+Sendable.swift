@@ -59,6 +59,15 @@ extension Entity {
         }
     }
 
+    /// The field whose value the operation's path cannot have, because it would lead elsewhere.
+    package func strayPathField(for operation: Operation, record: JSONText) -> String? {
+        guard let place = place(ofRouteFor: operation, record: record) else { return nil }
+        return routes(for: operation)[place].path.fields.first { name in
+            let hasValue = value(of: name, in: record).map { !$0.plain.isEmpty } ?? false
+            return hasValue && path(Template(parts: [.placeholder(name)]), of: record) == nil
+        }
+    }
+
     /// The changed fields of `record`, one part for each request: a single part if one route can send all of them.
     ///
     /// `unsendable` is a field that no route can send.

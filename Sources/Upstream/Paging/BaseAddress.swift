@@ -1,3 +1,5 @@
+internal import EntitySchema
+
 /// The base address of an upstream: scheme, host, port and the start of every path. References in its responses are
 /// resolved to a path below it (RFC 3986, 5) or rejected, so credentials go nowhere else.
 struct BaseAddress {
@@ -74,16 +76,11 @@ struct BaseAddress {
         return full.dropFirst(prefix.count) + (query.map { "?\($0)" } ?? "")
     }
 
-    /// Whether a part of the path leads up only for servers that read an escaped slash as a slash (nginx), or leave out what
-    /// follows a semicolon (Tomcat): `..%2Fadmin`, `..;/admin`.
+    /// Whether a part of the path leads up only for some servers: `..%2Fadmin`, `..;/admin`.
     private static func hidesDots(_ path: String) -> Bool {
         path.split(separator: "/").contains { segment in
             let plain = segment.lowercased().replacing("%2e", with: ".").replacing("%3b", with: ";")
-            guard plain != ".." else { return false }
-            return plain.replacing("%2f", with: "/").replacing("%5c", with: "/").split(separator: "/").contains {
-                part in
-                part.prefix { $0 != ";" } == ".."
-            }
+            return plain != ".." && Entity.leadsUp(plain.replacing("%2f", with: "/").replacing("%5c", with: "\\"))
         }
     }
 

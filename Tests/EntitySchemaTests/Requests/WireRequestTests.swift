@@ -51,6 +51,25 @@ struct WireRequestTests {
         #expect(photos.recordRequest(of: .object(["id": .string(key + "x")]))?.path == "/photos/\(key)x")
     }
 
+    @Test(
+        "a value is never put into a path if a server that unescapes it would take it for steps to another place",
+        arguments: [
+            "../admin", "../../admin", "a/../../admin", "a/..", "..\\admin", "..;/admin", "a/..;x=1/admin", "..;", "../\u{301}admin",
+        ])
+    func hiddenSteps(_ key: String) throws {
+        let photos = try #require(schema["photos"])
+        #expect(photos.recordRequest(of: .object(["id": .string(key)])) == nil)
+        let push = photos.request(for: .update, record: .object(["id": .string(key)]), body: .object(["text": "n"]))
+        #expect(push == nil)
+    }
+
+    @Test(
+        "dots beside other characters are kept", arguments: ["..a/b", "a../b", "...", "a..b", "a/.../b", "..%2fadmin", "a;../b"])
+    func harmlessDots(_ key: String) throws {
+        let photos = try #require(schema["photos"])
+        #expect(photos.recordRequest(of: .object(["id": .string(key)]))?.path == "/photos/\(Entity.percentEncoded(key))")
+    }
+
     private func updating(_ call: String, _ body: String, over remote: String?) throws -> String? {
         let schema = try EntitySchema(
             yaml: """

@@ -83,6 +83,20 @@ struct UnsendableTests {
         #expect(test.upstream.pushes.isEmpty)
     }
 
+    @Test("names the value that would lead the address to another place")
+    func strayAddress() async throws {
+        let test = try TestEngine(schema: Self.yaml)
+        let order = #"[{"id":"a","name":"../../admin"}]"#
+        _ = try await test.store.apply(PulledPage(entity: "orders", records: order), at: test.clock.timestamp)
+        _ = try await test.store.create("devices", body: .object(["order_id": "a"]), at: test.clock.timestamp)
+        try await test.send()
+        #expect(test.upstream.pushes.isEmpty)
+        #expect(
+            try error(test)
+                == "the record's order.name would lead the address to another place; correct it and retry, or discard this "
+                + "change")
+    }
+
     @Test("names the field that no route sends, and what to do")
     func strayField() async throws {
         let yaml = """

@@ -41,4 +41,12 @@ extension Entity {
     ///
     /// By bytes: comparing texts can take long (`MarkRun`), and a key's length is looked at later.
     static func isStep(_ text: String) -> Bool { [".", ".."].contains { $0.utf8.elementsEqual(text.utf8) } }
+
+    /// Whether a segment of a path, without its escapes, leads up for servers that read an escaped slash as a slash (nginx), or
+    /// leave out what follows a semicolon (Tomcat): `../admin`, `..;/admin`. By bytes: a combining mark would hide a slash.
+    package static func leadsUp(_ segment: String) -> Bool {
+        segment.utf8.split { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") }.contains { part in
+            part.prefix { $0 != UInt8(ascii: ";") }.elementsEqual("..".utf8)
+        }
+    }
 }

@@ -26,6 +26,12 @@ extension Pusher {
                     "the record has no \(name), which the address needs, and reading it brought none; correct the "
                     + "schema and retry, or discard this change")
         }
+        if let name = entity.strayPathField(for: change.operation, record: change.address) {
+            return PushFailure(
+                .unsendable,
+                message: "the record's \(name) would lead the address to another place; correct it and retry, or discard "
+                    + "this change")
+        }
         let stray = change.body.members.first { !entity.canSend($0.key, by: change.operation) }
         let lacking =
             stray.map { "no route of the schema sends \($0.key)" } ?? "the schema has no route for this change"
