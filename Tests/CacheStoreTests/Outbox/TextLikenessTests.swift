@@ -29,4 +29,14 @@ struct TextLikenessTests {
     func other(_ sent: String, _ answer: String) {
         #expect(!TextLikeness.mayBecome(sent, answer))
     }
+
+    @Test("tags are left out of a long text too, also where many begin and none ends")
+    func long() {
+        let text = String(repeating: "many words ", count: 2000)
+        #expect(TextLikeness.mayBecome(text, "<p>\(text)</p>"))
+        #expect(TextLikeness.mayBecome("a < b <c>and</c> d", "a and d"))
+        let open = String(repeating: "<", count: 100_000)
+        #expect(TextLikeness.mayBecome("\(open)one", "one"))
+        #expect(!TextLikeness.mayBecome("\(open)one", "\(open)two"))
+    }
 }
