@@ -31,7 +31,7 @@ struct TracedText {
         }
     }
 
-    /// In lower case if `ignoringCase`, and with one space for all white space in a row, or none.
+    /// The same for all cases if `ignoringCase`, and with one space for all white space in a row, or none.
     func folded(ignoringCase: Bool, keepingSpaces: Bool) -> TracedText {
         var isAfterSpace = false
         return map { rest in
@@ -40,9 +40,15 @@ struct TracedText {
             if scalar.properties.isWhitespace {
                 return (keepingSpaces && !isAfterSpace ? [UInt8(ascii: " ")] : [], length)
             }
-            let text = ignoringCase ? scalar.properties.lowercaseMapping : String(scalar)
+            let text = ignoringCase ? Self.withoutCase(scalar) : String(scalar)
             return (Array(text.utf8), length)
         }
+    }
+
+    /// From the capital, so that `ß` is like `SS`, and `ς` like `σ`.
+    private static func withoutCase(_ scalar: Unicode.Scalar) -> String {
+        if scalar.isASCII { return scalar.properties.lowercaseMapping }
+        return scalar.properties.uppercaseMapping.unicodeScalars.map(\.properties.lowercaseMapping).joined()
     }
 
     /// Replaces what `read` finds at the beginning of the rest: what to put there, and for how many bytes. A byte for which

@@ -29,6 +29,13 @@ import Testing
     }
 
     @Test(
+        "a secret is found in capitals too where a letter has two of them, or two small letters have one",
+        arguments: [("Straßenbahn", "STRASSENBAHN"), ("STRASSENBAHN", "straßenbahn"), ("κωδικός μου", "ΚΩΔΙΚΌΣ ΜΟΥ")])
+    func capitals(_ secret: String, _ written: String) {
+        #expect(scrubbed("the password '\(written)' is wrong", secret) == "the password '…' is wrong")
+    }
+
+    @Test(
         "base64 of a secret is found wherever it begins, in both alphabets",
         arguments: ["", "a", "ab", "user:", "??"])
     func base64(_ before: String) throws {
