@@ -69,6 +69,11 @@ package struct SignInSession: Sendable {
         let request = refresh.request(for: step, with: known)
         let response = try await caller.send(request)
         if let failure = caller.failure(response, to: request) { throw failure }
-        return response.body.isEmpty ? .object([:]) : try caller.json(response, step.path)
+        guard !response.body.isEmpty else { return .object([:]) }
+        do throws(UpstreamError) {
+            return try caller.json(response, step.path)
+        } catch {
+            throw error.withoutSecrets(request.secrets)
+        }
     }
 }

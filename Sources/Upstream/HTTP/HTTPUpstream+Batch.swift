@@ -7,7 +7,9 @@ extension HTTPUpstream {
         let sent = batch.request(plan)
         let (response, secrets) = try await sendChange(sent, accepts: { hasResults($0, of: batch, sent) })
         let answer = BatchAnswer(batch: batch, upstream: plan, status: response.status)
-        let body = try caller.json(response, batch.plan.path)
+        let body = try withoutSecrets(sent.secrets + secrets) { () throws(UpstreamError) in
+            try caller.json(response, batch.plan.path)
+        }
         guard let responses = answer.responses(in: body) else { throw noResults(in: response, body, sent, secrets) }
         var results: [BatchResult] = []
         for (index, response) in responses.enumerated() {

@@ -88,6 +88,17 @@ extension HTTPUpstream {
         tokens.compactMap(\.self).flatMap(plan.tokenPlace.secrets) + caller.headerSecrets
     }
 
+    /// What is said about an answer that came with a good status may quote it as well.
+    func withoutSecrets<Value>(
+        _ secrets: [String], _ read: () throws(UpstreamError) -> Value
+    ) throws(UpstreamError) -> Value {
+        do throws(UpstreamError) {
+            return try read()
+        } catch {
+            throw error.withoutSecrets(secrets)
+        }
+    }
+
     /// The token for a stream; nil when there is none.
     func streamToken() async throws(UpstreamError) -> String? {
         let carried = try await token?.current()
@@ -107,11 +118,13 @@ extension HTTPUpstream {
         let request = account.request.authorized(by: token, at: plan.tokenPlace)
         let response = try await caller.send(request)
         if let failure = caller.failure(response, to: request) { throw failure }
-        let id = try signedIn(response, account).id
-        guard id == known.account else {
-            throw .unauthorized("the token now belongs to another account (\(id)); nothing was sent with it")
+        try withoutSecrets(secrets(of: token)) { () throws(UpstreamError) in
+            let id = try signedIn(response, account).id
+            guard id == known.account else {
+                throw .unauthorized("the token now belongs to another account (\(id)); nothing was sent with it")
+            }
         }
-        identity.note(account: id, of: token)
+        identity.note(account: known.account, of: token)
     }
 }
 

@@ -39,7 +39,9 @@ package struct HTTPUpstream: Upstream {
         guard let account = plan.account else { return nil }
         let carried = try await token?.current()
         let (response, used) = try await exchange(account.request, token: carried) { _ in false }
-        let known = try signedIn(response, account)
+        let known = try withoutSecrets(secrets(of: carried, used)) { () throws(UpstreamError) in
+            try signedIn(response, account)
+        }
         identity.note(account: known.id, of: used)
         return known
     }
@@ -69,10 +71,18 @@ package struct HTTPUpstream: Upstream {
 
     /// A page as the upstream answers it; see `page`.
     func served(_ request: PageRequest) async throws(UpstreamError) -> Page {
-        let list = request.list
         let request = try await filled(request)
-        let response = try await send(
+        let (response, secrets) = try await sendChange(
             request.request, isDoubtful: { isEmpty($0, request) }, accepts: { request.renewing.contains($0.status) })
+        do throws(UpstreamError) {
+            return try await page(in: response, request)
+        } catch {
+            throw error.withoutSecrets(secrets)
+        }
+    }
+
+    private func page(in response: HTTPResponse, _ request: PageRequest) async throws(UpstreamError) -> Page {
+        let list = request.list
         let next = NextPage(after: request, base: BaseAddress(caller.baseURL ?? ""), plan.tokenPlace)
         guard !request.renewing.contains(response.status) else { return try renewed(response, request, next) }
         guard let answer = try listAnswer(response, request) else { throw try await noList(in: response, request) }
@@ -160,20 +170,20 @@ package struct HTTPUpstream: Upstream {
     package func record(of entity: Entity, known: JSONText) async throws(UpstreamError) -> RemoteRecord? {
         guard let single = entity.pull?.single, var request = entity.recordRequest(of: known) else { return nil }
         request.headers += plan.headersForTags
-        let response: HTTPResponse
+        let (response, secrets): (HTTPResponse, [String])
         do throws(UpstreamError) {
-            response = try await send(
+            (response, secrets) = try await sendChange(
                 request,
                 isDoubtful: { response in
                     let body = try? caller.json(response, request.path)
                     return body.flatMap { single.record(in: $0, of: entity, known) } == nil
-                })
+                }, accepts: { _ in false })
         } catch .gone {
             return nil
         }
         // As JAX-RS says that there is no such record: no content, which is none that was cut.
         if response.status == 204, response.isBlank { return nil }
-        let body = try caller.json(response, request.path)
+        let body = try withoutSecrets(secrets) { () throws(UpstreamError) in try caller.json(response, request.path) }
         // As GraphQL says that there is no such record, and PostgREST with a list that has none.
         if !single.isPlaceInherited, single.place.isNull(in: body) { return nil }
         if single.place.isInEmptyList(in: body) { return nil }
