@@ -5,7 +5,7 @@ internal import JSONText
 extension HTTPUpstream {
     package func push(_ batch: BatchRequest) async throws(UpstreamError) -> [BatchResult] {
         let sent = batch.request(plan)
-        let (response, secrets) = try await sendChange(sent, accepts: { hasResults($0, of: batch, sent) })
+        let (response, secrets) = try await sendNotingSecrets(sent, accepts: { hasResults($0, of: batch, sent) })
         let answer = BatchAnswer(batch: batch, upstream: plan, status: response.status)
         let body = try withoutSecrets(sent.secrets + secrets) { () throws(UpstreamError) in
             try caller.json(response, batch.plan.path)

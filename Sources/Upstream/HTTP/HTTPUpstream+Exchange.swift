@@ -12,11 +12,11 @@ extension HTTPUpstream {
         _ request: WireRequest, transfer: Transfer = Transfer(),
         isDoubtful: (HTTPResponse) -> Bool = { _ in false }, accepts: (HTTPResponse) -> Bool = { _ in false }
     ) async throws(UpstreamError) -> HTTPResponse {
-        try await sendChange(request, transfer, isDoubtful: isDoubtful, accepts: accepts).response
+        try await sendNotingSecrets(request, transfer, isDoubtful: isDoubtful, accepts: accepts).response
     }
 
     /// The same; also returns the token that was sent, which no error may repeat.
-    func sendChange(
+    func sendNotingSecrets(
         _ request: WireRequest, _ transfer: Transfer = Transfer(),
         isDoubtful: (HTTPResponse) -> Bool = { _ in false }, accepts: (HTTPResponse) -> Bool
     ) async throws(UpstreamError) -> (response: HTTPResponse, secrets: [String]) {

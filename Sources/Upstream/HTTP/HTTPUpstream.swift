@@ -72,7 +72,7 @@ package struct HTTPUpstream: Upstream {
     /// A page as the upstream answers it; see `page`.
     func served(_ request: PageRequest) async throws(UpstreamError) -> Page {
         let request = try await filled(request)
-        let (response, secrets) = try await sendChange(
+        let (response, secrets) = try await sendNotingSecrets(
             request.request, isDoubtful: { isEmpty($0, request) }, accepts: { request.renewing.contains($0.status) })
         do throws(UpstreamError) {
             return try await page(in: response, request)
@@ -172,7 +172,7 @@ package struct HTTPUpstream: Upstream {
         request.headers += plan.headersForTags
         let (response, secrets): (HTTPResponse, [String])
         do throws(UpstreamError) {
-            (response, secrets) = try await sendChange(
+            (response, secrets) = try await sendNotingSecrets(
                 request,
                 isDoubtful: { response in
                     let body = try? caller.json(response, request.path)
@@ -215,7 +215,7 @@ package struct HTTPUpstream: Upstream {
         _ request: PushRequest, _ idempotencyKey: String, _ transfer: Transfer
     ) async throws(UpstreamError) -> PushAnswer {
         let sent = request.request(plan, idempotencyKey: idempotencyKey)
-        let (response, secrets) = try await sendChange(
+        let (response, secrets) = try await sendNotingSecrets(
             sent, transfer,
             isDoubtful: { response in
                 let answer = ChangeAnswer(request: request, sent: sent, response: response, plan: plan.answers)
