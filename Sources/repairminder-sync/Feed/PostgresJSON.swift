@@ -21,7 +21,7 @@ struct PostgresJSON {
         guard number.count <= 1000 else { return false }
         guard let mark = number.firstIndex(where: { $0 | 0x20 == UInt8(ascii: "e") }) else { return true }
         let exponent = number[number.index(after: mark)...].drop { $0 == UInt8(ascii: "+") }
-        return Int(String(decoding: exponent, as: UTF8.self)).map { abs($0) <= 1000 } ?? false
+        return Int(String(decoding: exponent, as: UTF8.self)).map { (-1000...1000).contains($0) } ?? false
     }
 
     private init(source: [UInt8]) { self.source = source }

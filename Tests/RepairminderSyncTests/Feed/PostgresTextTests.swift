@@ -61,4 +61,11 @@ import Testing
             try Self.json("[1e1000, 1e1001, -1E-1001, \(long), 1e99999999999999999999]")
                 == "[1e1000, \"1e1001\", \"-1E-1001\", \"\(long)\", \"1e99999999999999999999\"]")
     }
+
+    @Test("the least exponent that an integer can be becomes a text too")
+    func leastExponent() throws {
+        let number = "1e\(Int.min)"
+        #expect(try Self.json("[\(number)]") == "[\"\(number)\"]")
+        #expect(FeedType.numeric.parameter(try JSONText(parsing: "\"\(number)\"")) == nil)
+    }
 }
