@@ -214,8 +214,9 @@ extension CacheStore {
     package func rowCounts() throws -> [String: Int] {
         try read { db in
             let rows = try Row.fetchAll(
-                db.cachedStatement(sql: "SELECT substr(name, 6), count FROM sync_tally WHERE name LIKE 'rows:%'"))
-            return Dictionary(uniqueKeysWithValues: rows.map { ($0[0], $0[1]) })
+                db.cachedStatement(sql: "SELECT substr(name, 6), count FROM sync_tally WHERE name GLOB 'rows:*'"))
+            // SQLite compares names by bytes, and Swift takes some that differ for equal.
+            return Dictionary(rows.map { ($0[0], $0[1]) }) { first, _ in first }
         }
     }
 

@@ -156,9 +156,8 @@ extension CacheStore {
                     times[row["entity"]] = (row["last_synced_at"] as Int64?).map(Timestamp.init(milliseconds:))
                 },
                 totals: known.reduce(into: [:]) { totals, row in totals[row["entity"]] = row["total"] as Int? },
-                heldDeletions: Dictionary(uniqueKeysWithValues: known.map { ($0["entity"], $0["held_deletions"]) }),
-                heldLists: Dictionary(
-                    uniqueKeysWithValues: known.map { ($0["entity"], ($0["held"] as String?) != nil) }),
+                heldDeletions: known.reduce(into: [:]) { $0[$1["entity"]] = $1["held_deletions"] as Int },
+                heldLists: known.reduce(into: [:]) { $0[$1["entity"]] = ($1["held"] as String?) != nil },
                 databaseBytes: files[0], logBytes: files[1])
         }
     }
@@ -187,6 +186,7 @@ extension CacheStore {
 
     private static func numbers(_ sql: String, _ db: Database) throws -> [String: Int] {
         let rows = try Row.fetchAll(db.cachedStatement(sql: sql))
-        return Dictionary(uniqueKeysWithValues: rows.map { ($0[0], $0[1]) })
+        // SQLite compares names by bytes, and Swift takes some that differ for equal.
+        return Dictionary(rows.map { ($0[0], $0[1]) }) { first, _ in first }
     }
 }

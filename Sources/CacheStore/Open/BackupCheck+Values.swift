@@ -24,21 +24,24 @@ extension BackupCheck {
     }
 
     /// A number near the greatest one leaves none for the next row, and a value of another type, or that is no JSON,
-    /// cannot be read.
+    /// cannot be read. A name must be read as it is.
     func requireValues() throws {
         db.add(function: StoredJSON.isValid)
+        db.add(function: StoredName.isWhole)
         for object in try StoredObject.all(db) where object.isTable {
             let isOfRecords = object.name.hasPrefix("records_")
             guard isOfRecords || object.name.hasPrefix("sync_") else { continue }
             let columns = try Row.fetchAll(
                 db, sql: "SELECT name, type FROM pragma_table_xinfo(?) WHERE hidden = 0", arguments: [object.name])
             let wrong =
-                columns.compactMap { column -> String? in
+                columns.flatMap { column -> [String] in
                     let (name, type): (String, String) = (column[0], column[1])
                     // Those of fields have what the upstream says.
-                    guard !isOfRecords || Self.ownColumns.contains(name) else { return nil }
+                    guard !isOfRecords || Self.ownColumns.contains(name) else { return [] }
                     let isJSON = StoredJSON.columns(of: object.name).contains(name)
-                    return Self.wrong(name.quoted(by: "\""), type: isJSON ? "JSON" : type)
+                    let quoted = name.quoted(by: "\"")
+                    let values = Self.wrong(quoted, type: isJSON ? "JSON" : type)
+                    return [values, StoredName.isIn(name) ? StoredName.wrong(quoted) : nil].compactMap(\.self)
                 } + (isOfRecords ? Self.wrongInRecords(columns.map { $0[0] }) : [])
             guard !wrong.isEmpty else { continue }
             let sql = "SELECT 1 FROM \(object.name.quoted(by: "\"")) WHERE \(wrong.joined(separator: " OR "))"

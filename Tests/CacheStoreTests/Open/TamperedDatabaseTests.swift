@@ -314,4 +314,45 @@ struct TamperedDatabaseTests {
         #expect(cursor.pull == nil)
         #expect(cursor.heldDeletions < .max)
     }
+
+    // MARK: Names
+
+    @Test("names that differ in SQLite, but not for Swift, end no count of records and no measure")
+    func equalNames() async throws {
+        let cache = try TestCache()
+        cache.isDamaged = true
+        _ = try await cache.pull("orders", #"[{"id":"a"}]"#)
+        try await change(
+            cache,
+            """
+            INSERT INTO sync_tally VALUES ('rows:' || char(233), 1), ('rows:e' || char(769), 1), ('ROWS:orders', 9);
+            INSERT OR REPLACE INTO sync_cursor (entity) VALUES ('orders'), ('orders' || char(0))
+            """)
+        #expect(try cache.store.rowCount(of: "orders") == 1)
+        let measures = try cache.store.measures()
+        #expect(measures.rows["orders"] == 1)
+        #expect(measures.heldLists == ["orders": false])
+    }
+
+    @Test(
+        "a name that is read as another one, by which a row would not be found again, is refused in a backup",
+        arguments: [
+            ("INSERT INTO sync_content VALUES (printf('%064d', 1) || char(0), 1, 'a/b', 0, 0, 0)", "sync_content"),
+            ("UPDATE sync_outbox SET content = printf('%064d', 1) || char(0)", "sync_outbox"),
+            ("INSERT INTO sync_tally VALUES ('rows:orders' || char(0), 1)", "sync_tally"),
+            ("INSERT INTO sync_cursor (entity) VALUES ('orders' || char(0))", "sync_cursor"),
+            ("UPDATE records_orders SET _key = CAST(x'61FF' AS TEXT) WHERE _key = 'a'", "records_orders"),
+        ])
+    func namesInBackup(change: String, table: String) async throws {
+        let fixture = try await RescueFixture()
+        let schema = fixture.cache.store.schema
+        let file = try DatabaseQueue(path: try fixture.backUp())
+        try await file.write { db in
+            let check = BackupCheck(db: db, schema: schema, path: "backup.db")
+            try check.requireValues()
+            try db.execute(sql: change)
+            #expect(failure { try check.requireValues() }.contains("a value in the table \(table)"))
+        }
+        try file.close()
+    }
 }
