@@ -355,4 +355,15 @@ struct TamperedDatabaseTests {
         }
         try file.close()
     }
+
+    @Test("a record without anything that readers see is left out of the mirror")
+    func emptyRecord() async throws {
+        let cache = try TestCache()
+        cache.isDamaged = true
+        _ = try await cache.pull("orders", #"[{"id":"a"},{"id":"b"}]"#)
+        try await change(cache, "UPDATE records_orders SET _remote = NULL WHERE _key = 'a'")
+        var found: [String] = []
+        try cache.store.forEachStoredRecord(of: "orders") { found.append($0) }
+        #expect(found == [#"{"id":"b"}"#])
+    }
 }

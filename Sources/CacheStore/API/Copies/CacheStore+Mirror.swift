@@ -47,7 +47,8 @@ extension CacheStore {
             var records: [(pk: Int64, text: String)] = []
             var size = PageSize(limit: Self.batchSize)
             while let row = try rows.next() {
-                let text: String = row[1]
+                // A backup that another program has changed can have a record without one.
+                guard let text: String = row[1] else { continue }
                 records.append((row[0], text))
                 if size.ends(with: text.utf8.count) { break }
             }
