@@ -80,6 +80,20 @@ struct LiveSchemaTests {
         #expect(devices.request(for: .delete, record: device, body: .object([:]))?.method == "DELETE")
     }
 
+    @Test("a step of a device is sent after the other fields of its edit, in any order of writing")
+    func stepLast() throws {
+        let devices = try #require(schema["devices"])
+        let device = try JSONText(parsing: #"{"id":"d","order_id":"o","status":"diagnosing"}"#)
+        let edits = [
+            ["status", "status_notes", "diagnosis_notes", "colour"], ["diagnosis_notes", "status", "colour", "status_notes"],
+        ]
+        for edit in edits {
+            let (parts, unsendable) = devices.parts(of: edit.map { (key: $0, value: "x") }, record: device)
+            #expect(parts.map { $0.map(\.key) } == [["diagnosis_notes", "colour"], ["status", "status_notes"]])
+            #expect(unsendable == nil)
+        }
+    }
+
     @Test("a step that requires notes is sent with them, and a new device with its accessories")
     func devicesWithMore() throws {
         let devices = try #require(schema["devices"])

@@ -70,7 +70,8 @@ extension Entity {
 
     /// The changed fields of `record`, one part for each request: a single part if one route can send all of them.
     ///
-    /// `unsendable` is a field that no route can send.
+    /// A part with a field that has steps comes after the others, because the upstream may refuse a step, and the parts after
+    /// a refused one are not sent. `unsendable` is a field that no route can send.
     package func parts(
         of changed: [(key: String, value: JSONText)], record: JSONText
     ) -> (parts: [[(key: String, value: JSONText)]], unsendable: String?) {
@@ -84,6 +85,10 @@ extension Entity {
             parts.append(rest.filter { route.canSend($0.key) })
             rest.removeAll { route.canSend($0.key) }
         }
-        return (parts, nil)
+        return (parts.filter { !hasSteps($0) } + parts.filter(hasSteps), nil)
+    }
+
+    private func hasSteps(_ part: [(key: String, value: JSONText)]) -> Bool {
+        part.contains { self[field: $0.key]?.hasSteps == true }
     }
 }
