@@ -80,6 +80,21 @@ struct LiveSchemaTests {
         #expect(devices.request(for: .delete, record: device, body: .object([:]))?.method == "DELETE")
     }
 
+    @Test("a time in any zone is sent in UTC, without milliseconds, as the app sends it")
+    func times() throws {
+        let places = [("devices", "due_date"), ("orders", "portal_access_expires_at")]
+        for (name, field) in places {
+            let entity = try #require(schema[name])
+            let record = try JSONText(parsing: #"{"id":"r","order_id":"o"}"#)
+            let body = JSONText.object([field: "2026-12-01T00:30:00.500+01:00"])
+            let sent = entity.request(for: .update, record: record, body: body)
+            #expect(sent?.body?[field] == "2026-11-30T23:30:00Z", "\(name)")
+        }
+        let order = JSONText.object(["client_email": "a@example.org", "ready_by": "2026-12-01 09:00"])
+        let made = try #require(schema["orders"]).request(for: .create, record: order, body: order)
+        #expect(made?.body?["ready_by"] == "2026-12-01T09:00:00Z")
+    }
+
     @Test("a step of a device is sent after the other fields of its edit, in any order of writing")
     func stepLast() throws {
         let devices = try #require(schema["devices"])
