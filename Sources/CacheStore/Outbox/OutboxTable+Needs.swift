@@ -30,10 +30,13 @@ extension OutboxTable {
         records.plans[entity.name]?.orderedTogether ?? [entity.name]
     }
 
+    /// Leaves out failed changes that hold up none.
     private func last(of entity: String, in group: String?, before id: Int64 = .max) throws -> Int64? {
         guard let group else { return nil }
+        let condition = schema[entity]?.holdsUpWhenFailed == false ? "AND state <> \(OutboxState.failed.sql)" : ""
         return try Int64.fetchOne(
-            db.cachedStatement(sql: "SELECT max(id) FROM sync_outbox WHERE entity = ? AND order_group = ? AND id < ?"),
+            db.cachedStatement(
+                sql: "SELECT max(id) FROM sync_outbox WHERE entity = ? AND order_group = ? AND id < ? \(condition)"),
             arguments: [entity, group, id])
     }
 

@@ -36,6 +36,29 @@ extension OutboxTable {
         return refused.id
     }
 
+    /// Lets the changes pass that wait for a failed one only because of its group, if its entity holds up none. Called when a
+    /// change has failed.
+    func letGroupPass(_ id: Int64) throws {
+        guard let failed = try entry(id), failed.state == .failed, schema[failed.entity]?.holdsUpWhenFailed == false
+        else { return }
+        let waiting = try Int64.fetchAll(
+            db.cachedStatement(sql: "SELECT change_id FROM sync_dependency WHERE needs_id = ?"), arguments: [id])
+        for later in try waiting.compactMap(entry) where !needs(failed, later) {
+            try db.cachedStatement(sql: "DELETE FROM sync_dependency WHERE change_id = ? AND needs_id = ?")
+                .execute(arguments: [later.id, id])
+        }
+    }
+
+    /// Whether a change that waits for an earlier one also does so for another reason than their group.
+    private func needs(_ earlier: Entry, _ later: Entry) -> Bool {
+        if (later.entity, later.key) == (earlier.entity, earlier.key) { return true }
+        guard earlier.operation == .create, let entity = schema[later.entity] else { return false }
+        return entity.fields.contains { field in
+            field.waitsFor?.entity == earlier.entity
+                || field.kind == .reference(to: earlier.entity) && later.body[field.name]?.plain == earlier.key
+        }
+    }
+
     /// Whether the change has a conflict that is not resolved.
     func isDisputed(_ id: Int64) throws -> Bool {
         try Bool.fetchOne(

@@ -35,18 +35,22 @@ struct OutcomeApplier {
             try queue.postpone(id, failure, until: next, counted: counted, takingBack: takingBack)
             try forgetKey(of: change, after: failure)
             try note(failure, .waiting, of: change, next: next)
-        case .failed(let failure):
-            try queue.fail(id, failure, takingBack: takingBack)
-            try forgetKey(of: change, after: failure)
-            let entry = try note(failure, .failed, of: change)
-            if let table = context.table(change.entity) {
-                let writer = ChangeWriter(table: table, context: context)
-                try writer.letDeletionsPass(id, of: change.key)
-                // It is sent again, so a person has nothing to do.
-                if try writer.letCorrectionsPass(id, of: change.key) { try log.revise(entry, as: .waiting) }
-            }
+        case .failed(let failure): try fail(change, failure, takingBack)
         }
         try catchUp(change.entity, change.key)
+    }
+
+    private func fail(_ change: OutboxTable.Entry, _ failure: PushFailure, _ takingBack: Bool) throws {
+        try queue.fail(change.id, failure, takingBack: takingBack)
+        try forgetKey(of: change, after: failure)
+        let entry = try note(failure, .failed, of: change)
+        if let table = context.table(change.entity) {
+            let writer = ChangeWriter(table: table, context: context)
+            try writer.letDeletionsPass(change.id, of: change.key)
+            // It is sent again, so a person has nothing to do.
+            if try writer.letCorrectionsPass(change.id, of: change.key) { try log.revise(entry, as: .waiting) }
+        }
+        try queue.letGroupPass(change.id)
     }
 
     /// The next attempt needs another key than the one under which the upstream repeats a failure.

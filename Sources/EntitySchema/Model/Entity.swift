@@ -23,6 +23,8 @@ package struct Entity: Sendable, Equatable {
     /// Changes to records with the same value in this field are pushed in the order written. If it is a reference, or the
     /// entity's key, so are those of other entities that name a reference to the same entity here.
     package var orderWithin: String?
+    /// Whether the later changes of such an order wait while one of this entity has failed.
+    package var holdsUpWhenFailed = true
     package var conflict = ConflictPolicy.lastWriteWins
     /// Nil when records have only fields.
     package var content: ContentPlan?

@@ -20,6 +20,7 @@ struct EntityReader {
         let lift = lift(key, fields)
         let plans = PlanReader(entity: node, key: key.field, lift: lift, fields: fields, list: list, record: record)
         let push = try plans.push()
+        let order = try order(node.child("order_within"))
         return Entity(
             name: name,
             key: key.field,
@@ -32,9 +33,16 @@ struct EntityReader {
             pull: try plans.pull(),
             tombstones: try plans.tombstones(),
             push: push,
-            orderWithin: try node.child("order_within")?.string(),
+            orderWithin: order.field,
+            holdsUpWhenFailed: order.holdsUp,
             conflict: try node.child("conflict")?.word() ?? .lastWriteWins,
             content: try content(node.child("content"), plans, push), isLocal: isLocal)
+    }
+
+    private func order(_ node: SchemaNode?) throws(SchemaError) -> (field: String?, holdsUp: Bool) {
+        guard let node, node.isMapping else { return (try node?.string(), true) }
+        try node.requireKeys(["field", "wait_for_failed"])
+        return (try node.required("field").string(), try node.child("wait_for_failed")?.boolean() ?? true)
     }
 
     /// A local-only entity must have no keys that concern the upstream.

@@ -70,6 +70,51 @@ struct SharedOrderTests {
         #expect(last.body["status"] == "closed")
     }
 
+    @Test("the later changes of an order wait while one has failed, unless its entity holds up none", arguments: [true, false])
+    func failed(isWaitedFor: Bool) async throws {
+        let cache = try TestCache(schema: isWaitedFor ? Self.bills : Self.passing)
+        _ = try await cache.pull("orders", #"[{"id":"a"}]"#)
+        let item = try await cache.make("items", #"{"order_id":"a","text":"Screen"}"#)
+        let payment = try await cache.make("payments", #"{"order_id":"a","amount":50}"#)
+        let last = try await cache.make("items", #"{"order_id":"a","text":"Case"}"#)
+        try await refuse(item, cache)
+        #expect(try ready(cache) == (isWaitedFor ? [] : [payment]))
+        if !isWaitedFor { try await accept(payment, cache) }
+        #expect(try ready(cache) == (isWaitedFor ? [] : [last]))
+        let later = try await cache.make("payments", #"{"order_id":"a","amount":60}"#)
+        if !isWaitedFor { try await accept(last, cache) }
+        #expect(try ready(cache) == (isWaitedFor ? [] : [later]))
+    }
+
+    @Test("a change that was made after another has failed waits for those that are still to be sent")
+    func afterFailure() async throws {
+        let cache = try TestCache(schema: Self.passing)
+        _ = try await cache.pull("orders", #"[{"id":"a","status":"new"}]"#)
+        let first = try await cache.make("items", #"{"order_id":"a","text":"Screen"}"#)
+        let second = try await cache.make("items", #"{"order_id":"a","text":"Case"}"#)
+        try await refuse(first, cache)
+        try await refuse(second, cache)
+        let third = try await cache.make("items", #"{"order_id":"a","text":"Cable"}"#)
+        try await cache.change("orders", "a", #"{"status":"closed"}"#)
+        #expect(try ready(cache) == [third])
+        try await accept(third, cache)
+        #expect(try ready(cache) == ["a"])
+    }
+
+    @Test("changes of a record that could not be made still wait, and those of an order that could not be changed do not")
+    func dependents() async throws {
+        let cache = try TestCache(schema: Self.passing)
+        let new = try await cache.make("orders", #"{"status":"open"}"#)
+        _ = try await cache.make("items", #"{"order_id":"\#(new)","text":"Screen"}"#)
+        try await refuse(new, cache)
+        #expect(try ready(cache).isEmpty)
+        _ = try await cache.pull("orders", #"[{"id":"a","status":"new"}]"#)
+        try await cache.change("orders", "a", #"{"status":"open"}"#)
+        let item = try await cache.make("items", #"{"order_id":"a","text":"Screen"}"#)
+        try await refuse("a", cache)
+        #expect(try ready(cache) == [item])
+    }
+
     @Test("changes of records without an order wait for none of each other", arguments: ["{}", #"{"order_id":null}"#])
     func without(_ record: String) throws {
         let schema = try EntitySchema(yaml: Self.bills, file: "bills.yaml")
@@ -91,6 +136,19 @@ struct SharedOrderTests {
         let record = change.body.setting("id", to: .string(given ?? key))
         try await cache.store.finish(change.id, .acknowledged(record: record), at: now)
     }
+
+    private func refuse(_ key: String, _ cache: TestCache) async throws {
+        let change = try #require(try cache.store.readyChanges(limit: 100, at: now).first { $0.key == key })
+        #expect(try await cache.store.begin(change, at: now))
+        let failure = PushFailure(.refused, status: 422, message: "no")
+        try await cache.store.finish(change.id, .failed(failure), at: now)
+    }
+
+    /// The same without any that holds up others when it has failed.
+    private static let passing =
+        bills
+        .replacing("order_within: id", with: "order_within: { field: id, wait_for_failed: false }")
+        .replacing("order_within: order_id", with: "order_within: { field: order_id, wait_for_failed: false }")
 
     private static let bills = """
         schema: bills
