@@ -250,14 +250,16 @@ struct LiveSchemaTests {
         #expect(!executions.hasRoute(for: .update, record: .object(["status": "completed"]), fields: ["status"]))
     }
 
-    @Test("line items and payments of an order are sent in the order of writing, as are a ticket and its messages")
+    @Test("line items and payments of an order are sent in the order of writing, as are a ticket, its messages and macros")
     func order() throws {
         func together(_ name: String) throws -> [String] {
             schema.orderedTogether(with: try #require(schema[name]))
         }
         #expect(try together("order_payments") == ["order_items", "order_payments"])
         #expect(try together("order_items") == ["order_items", "order_payments"])
-        #expect(try together("ticket_messages") == ["tickets", "ticket_messages"])
+        #expect(try together("ticket_messages") == ["tickets", "ticket_messages", "macro_executions"])
+        let isWaitedFor = schema.entities.filter { $0.orderWithin != nil && $0.holdsUpWhenFailed }.map(\.name)
+        #expect(isWaitedFor == ["order_items", "order_payments"])
         #expect(try together("devices") == ["devices"])
     }
 
