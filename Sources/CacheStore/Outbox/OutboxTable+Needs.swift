@@ -76,7 +76,8 @@ extension OutboxTable {
         return needs
     }
 
-    /// The creations of records that the server joins with this new one by a value (`waits_for`).
+    /// The creations of records that the server joins with this new one by a value (`waits_for`), but for those that it refused
+    /// because it has the record.
     func partnerNeeds(of change: NewChange, before id: Int64) throws -> [Int64] {
         guard change.operation == .create else { return [] }
         return try change.entity.fields.flatMap { field -> [Int64] in
@@ -90,8 +91,9 @@ extension OutboxTable {
                         SELECT change.id FROM \(table.name) AS record CROSS JOIN sync_outbox AS change
                           ON change.entity = ?1 AND change.record_key = record._key AND change.operation = 'create'
                         WHERE record._deleted = 0 AND \(table.sql(for: other.field, of: "record.")) = ?2 AND change.id < ?3
+                          AND NOT (change.state = \(OutboxState.failed.sql) AND change.error_class IS ?4)
                         """),
-                arguments: [partner.name, value.plain, id])
+                arguments: [partner.name, value.plain, id, ErrorClass.conflict.rawValue])
         }
     }
 

@@ -36,10 +36,11 @@ extension OutboxTable {
         return refused.id
     }
 
-    /// Lets the changes pass that wait for a failed one only because of its group, if its entity holds up none. Called when a
-    /// change has failed.
-    func letGroupPass(_ id: Int64) throws {
-        guard let failed = try entry(id), failed.state == .failed, schema[failed.entity]?.holdsUpWhenFailed == false
+    /// Lets the changes pass that need not wait for a failed one: those of its group, if its entity holds up none, and new
+    /// records that the server joins with one that it has already (`waits_for`). Called when a change has failed.
+    func letOthersPass(_ id: Int64) throws {
+        guard let failed = try entry(id), failed.state == .failed,
+            failed.isThereAlready || schema[failed.entity]?.holdsUpWhenFailed == false
         else { return }
         let waiting = try Int64.fetchAll(
             db.cachedStatement(sql: "SELECT change_id FROM sync_dependency WHERE needs_id = ?"), arguments: [id])
@@ -49,14 +50,16 @@ extension OutboxTable {
         }
     }
 
-    /// Whether a change that waits for an earlier one also does so for another reason than their group.
-    private func needs(_ earlier: Entry, _ later: Entry) -> Bool {
-        if (later.entity, later.key) == (earlier.entity, earlier.key) { return true }
-        guard earlier.operation == .create, let entity = schema[later.entity] else { return false }
-        return entity.fields.contains { field in
-            field.waitsFor?.entity == earlier.entity
-                || field.kind == .reference(to: earlier.entity) && later.body[field.name]?.plain == earlier.key
+    /// Whether a change that waits for a failed one still has a reason to.
+    private func needs(_ failed: Entry, _ later: Entry) -> Bool {
+        guard (later.entity, later.key) != (failed.entity, failed.key), let entity = schema[later.entity] else { return true }
+        let isCreated = failed.operation == .create
+        let isReferred = entity.fields.contains {
+            $0.kind == .reference(to: failed.entity) && later.body[$0.name]?.plain == failed.key
         }
+        let isPartner = entity.fields.contains { $0.waitsFor?.entity == failed.entity }
+        if isCreated, isReferred || isPartner && !failed.isThereAlready { return true }
+        return schema[failed.entity]?.holdsUpWhenFailed != false && !(isCreated && isPartner)
     }
 
     /// Whether the change has a conflict that is not resolved.
@@ -75,6 +78,9 @@ extension OutboxTable {
 }
 
 extension OutboxTable.Entry {
+    /// A creation that was refused because the server has such a record.
+    var isThereAlready: Bool { operation == .create && state == .failed && errorClass == .conflict }
+
     /// How many values of a field are remembered: after so many corrections, the first attempts have long been answered.
     static let mostSent = 20
 

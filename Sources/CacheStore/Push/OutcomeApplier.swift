@@ -50,7 +50,7 @@ struct OutcomeApplier {
             // It is sent again, so a person has nothing to do.
             if try writer.letCorrectionsPass(change.id, of: change.key) { try log.revise(entry, as: .waiting) }
         }
-        try queue.letGroupPass(change.id)
+        try queue.letOthersPass(change.id)
     }
 
     /// The next attempt needs another key than the one under which the upstream repeats a failure.

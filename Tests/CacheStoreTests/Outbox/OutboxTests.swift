@@ -154,25 +154,6 @@ struct OutboxTests {
         #expect(try cache.record("orders", "b") == nil && cache.record("orders", key) == nil)
     }
 
-    @Test("a new record waits for the new one that has the same value in the field that it names")
-    func waitsFor() async throws {
-        let schema = TestCache.shop.replacing("notes: { type: string }", with: "notes: { type: string, index: true }")
-            .replacing("text: { type: string,", with: "text: { type: string, waits_for: orders.notes,")
-        let cache = try TestCache(schema: schema)
-        _ = try await cache.pull("orders", #"[{"id":"a","notes":"known"}]"#)
-        for notes in ["x", "y"] {
-            _ = try await cache.store.create("orders", body: .object(["notes": .string(notes)]), at: now)
-        }
-        for text in ["y", "known", "none"] {
-            let message = JSONText.object(["order_id": "a", "text": .string(text)])
-            _ = try await cache.store.create("messages", body: message, at: now)
-        }
-        #expect(try ready(cache).map { ($0.body["notes"] ?? $0.body["text"])?.plain } == ["x", "y"])
-        let order = try ready(cache)[1]
-        try await send(order, .acknowledged(record: JSONText(parsing: #"{"id":"b","notes":"y"}"#)), cache)
-        #expect(try ready(cache).map { ($0.body["notes"] ?? $0.body["text"])?.plain } == ["x", "y"])
-    }
-
     @Test("a record that two look-ups found at once becomes one of the two creations")
     func foundTwice() async throws {
         let cache = try TestCache()
