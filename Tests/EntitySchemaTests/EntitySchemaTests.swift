@@ -154,7 +154,10 @@ struct EntitySchemaTests {
                 "needs changed_at"
             ),
             ("pull: { path: /notes }", "sort: text", 11, "entities.notes.sort", "index: true"),
-            ("pull: { path: /notes }", "order_within: { by: text }", 11, "entities.notes.order_within.by", "unknown key by"),
+            (
+                "pull: { path: /notes }", "order_within: { by: text }", 11, "entities.notes.order_within.by",
+                "unknown key by"
+            ),
             (
                 "pull: { path: /notes }", "order_within: { wait_for_failed: false }", 11, "entities.notes.order_within",
                 "the key field is missing"

@@ -100,7 +100,8 @@ struct LiveSchemaTests {
         let devices = try #require(schema["devices"])
         let device = try JSONText(parsing: #"{"id":"d","order_id":"o","status":"diagnosing"}"#)
         let edits = [
-            ["status", "status_notes", "diagnosis_notes", "colour"], ["diagnosis_notes", "status", "colour", "status_notes"],
+            ["status", "status_notes", "diagnosis_notes", "colour"],
+            ["diagnosis_notes", "status", "colour", "status_notes"],
         ]
         for edit in edits {
             let (parts, unsendable) = devices.parts(of: edit.map { (key: $0, value: "x") }, record: device)
@@ -250,7 +251,7 @@ struct LiveSchemaTests {
         #expect(!executions.hasRoute(for: .update, record: .object(["status": "completed"]), fields: ["status"]))
     }
 
-    @Test("line items and payments of an order are sent in the order of writing, as are a ticket, its messages and macros")
+    @Test("line items and payments are sent in the order of writing, as are a ticket, its messages and macros")
     func order() throws {
         func together(_ name: String) throws -> [String] {
             schema.orderedTogether(with: try #require(schema[name]))

@@ -52,7 +52,9 @@ extension OutboxTable {
 
     /// Whether a change that waits for a failed one still has a reason to.
     private func needs(_ failed: Entry, _ later: Entry) -> Bool {
-        guard (later.entity, later.key) != (failed.entity, failed.key), let entity = schema[later.entity] else { return true }
+        guard (later.entity, later.key) != (failed.entity, failed.key), let entity = schema[later.entity] else {
+            return true
+        }
         let isCreated = failed.operation == .create
         let isReferred = entity.fields.contains {
             $0.kind == .reference(to: failed.entity) && later.body[$0.name]?.plain == failed.key

@@ -70,7 +70,9 @@ struct SharedOrderTests {
         #expect(last.body["status"] == "closed")
     }
 
-    @Test("the later changes of an order wait while one has failed, unless its entity holds up none", arguments: [true, false])
+    @Test(
+        "the later changes of an order wait while one has failed, unless its entity holds up none",
+        arguments: [true, false])
     func failed(isWaitedFor: Bool) async throws {
         let cache = try TestCache(schema: isWaitedFor ? Self.bills : Self.passing)
         _ = try await cache.pull("orders", #"[{"id":"a"}]"#)
@@ -101,7 +103,7 @@ struct SharedOrderTests {
         #expect(try ready(cache) == ["a"])
     }
 
-    @Test("changes of a record that could not be made still wait, and those of an order that could not be changed do not")
+    @Test("changes of an order that could not be made still wait, but not those behind a refused edit of one")
     func dependents() async throws {
         let cache = try TestCache(schema: Self.passing)
         let new = try await cache.make("orders", #"{"status":"open"}"#)
