@@ -126,7 +126,8 @@ struct DraftExampleTests {
         let customer = "{ id: 7, name: Ada, city: York, note: a }"
         let get = { (count: Int) in
             let records = Array(repeating: customer, count: count).joined(separator: ", ")
-            return "get: { responses: { \"200\": { description: ok, content: { application/json: { example: { objects: [\(records)] } } } } } }"
+            return
+                "get: { responses: { \"200\": { description: ok, content: { application/json: { example: { objects: [\(records)] } } } } } }"
         }
         let draft = try SchemaDraft.of(
             SmallDocument(

@@ -115,7 +115,9 @@ struct DraftViewTests {
             try SchemaDraft.of(
                 SmallDocument(
                     schemas: [pair, team],
-                    paths: ["/teams: { \(SmallDocument.list("Team")) }", "/shop-teams: { \(SmallDocument.list("Pair")) }"]
+                    paths: [
+                        "/teams: { \(SmallDocument.list("Team")) }", "/shop-teams: { \(SmallDocument.list("Pair")) }",
+                    ]
                         + paths
                 ).text)
         }

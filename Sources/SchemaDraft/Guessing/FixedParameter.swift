@@ -28,7 +28,8 @@ enum FixedParameter {
     private static func mustBeTrue(_ parameter: APIOperation.Parameter) -> Bool {
         let text = (parameter.description ?? "").lowercased()
         return parameter.shape.kind == .boolean
-            && text.prefixMatch(of: /\s*(required to|must|has to|needs to) be (set to )?`?true`?\s*([.,;]|as |because |$)/) != nil
+            && text.prefixMatch(
+                of: /\s*(required to|must|has to|needs to) be (set to )?`?true`?\s*([.,;]|as |because |$)/) != nil
     }
 
     /// The parameter with which a list also shows deleted records.

@@ -63,7 +63,9 @@ struct LookUpGuess {
     /// Last words of what a record is called, after which a word before says of what: `payment_method_title`.
     private static let labels: Set = ["name", "title", "code", "label", "slug"]
     /// Last words of texts that most records lack. What a creation does not send is not compared.
-    private static let remarks: Set = ["note", "notes", "description", "comment", "comments", "remark", "remarks", "memo"]
+    private static let remarks: Set = [
+        "note", "notes", "description", "comment", "comments", "remark", "remarks", "memo",
+    ]
 
     /// Whether a field may tell two records apart: many refer to the same record, or are in the same state.
     private func differs(_ field: DraftField) -> Bool {

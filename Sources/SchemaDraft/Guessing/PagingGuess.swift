@@ -179,7 +179,9 @@ struct PagingGuess {
     }
 
     private static let timeWords: Set = ["date", "dates", "datetime", "timestamp", "iso8601", "rfc3339"]
-    private static let placeWords: Set = ["cursor", "token", "page", "pages", "pagination", "id", "ids", "key", "record"]
+    private static let placeWords: Set = [
+        "cursor", "token", "page", "pages", "pagination", "id", "ids", "key", "record",
+    ]
 
     /// Whether `after` or `since` asks for records after a time, by its format or by the words of the document.
     private static func isTime(_ parameter: APIOperation.Parameter) -> Bool {

@@ -54,7 +54,8 @@ struct WireRequestTests {
     @Test(
         "a value is never put into a path if a server that unescapes it would take it for steps to another place",
         arguments: [
-            "../admin", "../../admin", "a/../../admin", "a/..", "..\\admin", "..;/admin", "a/..;x=1/admin", "..;", "../\u{301}admin",
+            "../admin", "../../admin", "a/../../admin", "a/..", "..\\admin", "..;/admin", "a/..;x=1/admin", "..;",
+            "../\u{301}admin",
         ])
     func hiddenSteps(_ key: String) throws {
         let photos = try #require(schema["photos"])
@@ -64,10 +65,12 @@ struct WireRequestTests {
     }
 
     @Test(
-        "dots beside other characters are kept", arguments: ["..a/b", "a../b", "...", "a..b", "a/.../b", "..%2fadmin", "a;../b"])
+        "dots beside other characters are kept",
+        arguments: ["..a/b", "a../b", "...", "a..b", "a/.../b", "..%2fadmin", "a;../b"])
     func harmlessDots(_ key: String) throws {
         let photos = try #require(schema["photos"])
-        #expect(photos.recordRequest(of: .object(["id": .string(key)]))?.path == "/photos/\(Entity.percentEncoded(key))")
+        #expect(
+            photos.recordRequest(of: .object(["id": .string(key)]))?.path == "/photos/\(Entity.percentEncoded(key))")
     }
 
     private func updating(_ call: String, _ body: String, over remote: String?) throws -> String? {

@@ -69,7 +69,9 @@ struct AccountBarTests {
         #expect(account.barred(1, others: false, at: now) == .concernsChange)
     }
 
-    @Test("a change that is barred in the attempt that was answered does not end the bar, and the next trials wait longer")
+    @Test(
+        "a change that is barred in the attempt that was answered does not end the bar, and the next trials wait longer"
+    )
     func barredAfterAnswer() {
         let account = Account()
         var time = now
@@ -158,7 +160,9 @@ struct AccountBarTests {
     }
 
     /// How many edits are sent within an hour if each gets this answer, and no record can be read then.
-    private func pushes(answering answer: UpstreamError, _ hideRecords: (FakeUpstream) throws -> Void) async throws -> Int {
+    private func pushes(answering answer: UpstreamError, _ hideRecords: (FakeUpstream) throws -> Void) async throws
+        -> Int
+    {
         let test = try engine(orders: 5)
         try await test.running {
             try await test.engine.sync(SyncRequest())

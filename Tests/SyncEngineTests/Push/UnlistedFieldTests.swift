@@ -58,7 +58,8 @@ struct UnlistedFieldTests {
 
     @Test("an edit is sent at once if a change time tells when to read the record")
     func timed() async throws {
-        let test = try await test(detail: "detail: { read: single, when_changed: updated_at, into: { messages: messages } }")
+        let test = try await test(
+            detail: "detail: { read: single, when_changed: updated_at, into: { messages: messages } }")
         try await test.change("a", #"{"notes":"mine"}"#)
         try await test.send()
         #expect(test.upstream.recordRequests == 0)

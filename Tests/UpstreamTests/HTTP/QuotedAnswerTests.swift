@@ -49,7 +49,8 @@ struct QuotedAnswerTests {
     @Test(
         "a list's cursor, next page and members are quoted without the token",
         arguments: [
-            ("orders", #"{"data":[],"next":{"x":"\#(token)"}}"#), ("orders", #"{"data":[{"\#(token)":1,"\#(token)":2}]}"#),
+            ("orders", #"{"data":[],"next":{"x":"\#(token)"}}"#),
+            ("orders", #"{"data":[{"\#(token)":1,"\#(token)":2}]}"#),
             ("links", #"{"data":[]}"#),
         ])
     func lists(_ entity: String, _ body: String) async throws {
@@ -66,7 +67,9 @@ struct QuotedAnswerTests {
         let upstream = upstream(#"{"\#(Self.token)":1,"\#(Self.token)":2}"#)
         let orders = try #require(schema["orders"])
         try expectScrubbed(
-            await #expect(throws: UpstreamError.self) { try await upstream.record(of: orders, known: .object(["id": "1"])) })
+            await #expect(throws: UpstreamError.self) {
+                try await upstream.record(of: orders, known: .object(["id": "1"]))
+            })
         try expectScrubbed(await #expect(throws: UpstreamError.self) { try await upstream.account() })
     }
 }

@@ -28,7 +28,9 @@ struct BaseAddressTests {
 
     @Test("a query of the base itself is a page, as in HAPI FHIR")
     func baseItself() {
-        #expect(base.path(of: "https://api.example.org/v2?_getpages=7&_offset=10", from: "/Task") == "?_getpages=7&_offset=10")
+        #expect(
+            base.path(of: "https://api.example.org/v2?_getpages=7&_offset=10", from: "/Task")
+                == "?_getpages=7&_offset=10")
         #expect(base.path(of: "/v2?page=3", from: "?page=2") == "?page=3")
         #expect(base.path(of: "?page=3", from: "?page=2") == "?page=3")
         #expect(base.path(of: "https://api.example.org/v2", from: "/Task") == nil)

@@ -29,7 +29,8 @@ extension Pusher {
         if let name = entity.strayPathField(for: change.operation, record: change.address) {
             return PushFailure(
                 .unsendable,
-                message: "the record's \(name) would lead the address to another place; correct it and retry, or discard "
+                message:
+                    "the record's \(name) would lead the address to another place; correct it and retry, or discard "
                     + "this change")
         }
         let stray = change.body.members.first { !entity.canSend($0.key, by: change.operation) }
