@@ -257,7 +257,7 @@ struct EntitySchemaTests {
 
     @Test(
         "a key can never be more than one segment of a path",
-        arguments: ["a/b", "../x", "a?b#c", "å", "%2f"])
+        arguments: ["a/b", "..x", "a?b#c", "å", "%2f"])
     func keysInPaths(_ key: String) throws {
         let notes = try #require(EntitySchema(yaml: Self.small, file: "small.yaml")["notes"])
         let record = JSONText.object(["id": .string(key)])

@@ -90,7 +90,7 @@ struct RecordAddressTests {
         let people = try #require(schema["people"])
         let record = JSONText.object(["id": .string(key), "other": .string(key)])
         #expect(people.path(try #require(Template("/v1/{id}:update")), of: record) == path)
-        let escaped = "/v1/\(Entity.percentEncoded(key))"
+        let escaped = key.contains("..") ? nil : "/v1/\(Entity.percentEncoded(key))"
         #expect(people.path(try #require(Template("/v1/{other}")), of: record) == escaped)
     }
 }
