@@ -104,7 +104,7 @@ package struct OutboxChange: Sendable, Equatable {
     }
 
     /// Whether a record has what the server may have made of the value of a field that was sent.
-    private func isForm(of field: String, in record: JSONText, _ entity: Entity) -> Bool {
+    func isForm(of field: String, in record: JSONText, _ entity: Entity) -> Bool {
         guard let sent = body[field], let value = entity.value(of: field, in: record) else { return false }
         return meaning.newForms(from: sent, to: value, of: field) != nil || isFilled(sent, in: value)
     }

@@ -21,10 +21,11 @@ struct CarriedContentTests {
             fields:
               id: { type: string }
               caption: { type: string }
+              kind: { type: enum, values: { before: Before, after: After } }
             content: { path: "/photos/{id}/file" }
             pull: { path: /photos }
             push:
-              create: { call: POST /photos, file: file, look_up: { match: [caption] } }
+              create: { call: POST /photos, file: file, look_up: { match: [caption, kind] } }
               update: { call: "PATCH /photos/{id}" }
           notes:
             fields:
@@ -138,6 +139,20 @@ struct CarriedContentTests {
         try await send(after: .seconds(60))
         #expect(upstream.uploads.count == 2)
         #expect(try store.pendingCount().failed == 2)
+    }
+
+    @Test(arguments: [[], [5]] as [[UInt8]])
+    func `a record with the same kind is the created one only with the same content`(_ added: [UInt8]) async throws {
+        let key = try await store.create("photos", body: .object(["kind": "before"]), at: time.timestamp)
+        try await put(Self.png, on: key)
+        upstream.records.fail(.unclear(status: nil, "cut off"))
+        try await send()
+        try upstream.records.set("/photos", #"[{"id":"a","kind":"after"},{"id":"b","kind":"before"}]"#)
+        upstream.set(Self.png + added, at: "/photos/b/file")
+        try await send(after: .seconds(60))
+        #expect(upstream.uploads.count == 1)
+        #expect(try store.pendingCount() == PendingCount(pending: 0, failed: added.isEmpty ? 0 : 1))
+        #expect(try store.contentStatus(of: key, "photos")?.key == (added.isEmpty ? "b" : key))
     }
 
     @Test func `a refused creation fails with its content, and is sent again when that is replaced`() async throws {

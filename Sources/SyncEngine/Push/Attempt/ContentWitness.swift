@@ -23,10 +23,13 @@ struct ContentWitness {
     /// A clock that does not go back when the time is set.
     let monotonicNow: @Sendable () -> Timestamp
 
-    func verdict(on record: JSONText, for change: OutboxChange, _ entity: Entity) async throws -> Verdict {
+    /// `isNeeded`: nothing else says that the record is the change's own, so its content has to.
+    func verdict(
+        on record: JSONText, for change: OutboxChange, _ entity: Entity, isNeeded: Bool
+    ) async throws -> Verdict {
         guard case .upload(let content) = change.content else { return .own }
         let others = try store.contentsSent(beside: change)
-        guard !others.isEmpty else { return .own }
+        guard isNeeded || !others.isEmpty else { return .own }
         guard let address = entity.contentAddress(of: change.record.setting(record)), !address.isEmpty,
             let found = try await hash(of: address, entity)
         else { return .unclear }

@@ -61,7 +61,7 @@ struct CreateReconciler {
             guard let request = listRequest(path, list, change, entity), !sent.isEmpty else {
                 return .unknowable("the look-up finds nothing to compare by")
             }
-            return try await search(request, sent, change, entity).finding()
+            return try await search(request, sent, of: fields, change, entity).finding()
         }
     }
 
@@ -106,7 +106,7 @@ struct CreateReconciler {
             return .unknowable("the upstream serves no single \(entity.name)")
         }
         let request = plan.request(of: entity.name)
-        return try await search(request, [entity.key], change, entity).finding()
+        return try await search(request, [entity.key], of: [entity.key], change, entity).finding()
     }
 
     private func finding(bySingle change: OutboxChange, _ entity: Entity) async throws -> Finding {
@@ -139,8 +139,9 @@ struct CreateReconciler {
     }
 
     private func search(
-        _ request: PageRequest, _ fields: [String], _ change: OutboxChange, _ entity: Entity
+        _ request: PageRequest, _ fields: [String], of named: [String], _ change: OutboxChange, _ entity: Entity
     ) -> CreationSearch {
-        CreationSearch(reconciler: self, request: request, fields: fields, change: change, entity: entity)
+        CreationSearch(
+            reconciler: self, request: request, fields: fields, named: named, change: change, entity: entity)
     }
 }

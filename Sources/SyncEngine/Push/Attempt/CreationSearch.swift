@@ -9,8 +9,10 @@ struct CreationSearch {
     let reconciler: CreateReconciler
     /// The first page of the list.
     let request: PageRequest
-    /// The fields that are compared.
+    /// The fields that are compared: those of the look-up that were sent.
     let fields: [String]
+    /// All fields of the look-up.
+    let named: [String]
     let change: OutboxChange
     let entity: Entity
 
@@ -60,8 +62,10 @@ struct CreationSearch {
     /// After fewer, the machine may have been off for most of the day.
     private static let leastLookUps = 20
 
-    /// The finding from a list that lacks the record.
+    /// The finding from a list in which no record is surely the created one.
     private func finding(_ reading: Reading) async throws -> CreateReconciler.Finding {
+        // The upstream has said that it made one, so the only one that may be it is.
+        if change.wasAccepted, let only = reading.only { return .applied(only) }
         if let near = reading.near ?? (reading.isTelling ? nil : reading.hidden) {
             return .unknowable("the upstream has a record that may be this one: \(near)")
         }
@@ -96,8 +100,12 @@ struct CreationSearch {
 
     private struct Reading {
         var found: RemoteRecord?
-        /// The key of a record that is nearly the same.
+        /// The key of a record that may be the created one.
         var near: String?
+        /// There is more than one of these.
+        var hasSeveral = false
+        /// One of them that has the compared values, which many records have.
+        var unsure: RemoteRecord?
         /// Some record shows a field of the look-up.
         var isTelling = false
         /// The key of a record that shows no such field, and was not known.
@@ -118,6 +126,11 @@ struct CreationSearch {
         var hasNameless = false
         /// The list showed as many records as its total says, each once, so none slid between its pages.
         var isWhole = false
+
+        /// The only record that may be the created one; nil if there may be others.
+        var only: RemoteRecord? {
+            hasSeveral || hidden != nil || hasNameless || missing > 0 ? nil : unsure
+        }
 
         /// Some upstreams show records with the same change time in a different order each time.
         func isSame(as other: Reading) -> Bool {
@@ -183,15 +196,39 @@ struct CreationSearch {
         guard let near = try await candidate(record) else { return }
         let witness = ContentWitness(
             store: store, upstream: upstream, contents: reconciler.contents, monotonicNow: reconciler.monotonicNow)
-        let verdict = try await witness.verdict(on: near.record, for: change, entity)
+        let verdict = try await witness.verdict(on: near.record, for: change, entity, isNeeded: needsContent)
         if verdict == .another { return }
         let isOwn = try verdict == .own && mayBeOwn(near.record)
         if isOwn, change.isSaid(by: near.record, of: entity, fields) {
-            reading.found = near
-            return
+            if isSure(of: near.record) {
+                reading.found = near
+                return
+            }
+            if !isOlder(near.record) { reading.unsure = near }
         }
         let key = entity.shownKey(of: near.record)
-        if tells { reading.near = key } else { reading.hidden = key }
+        guard tells else { return reading.hidden = key }
+        reading.hasSeveral = reading.hasSeveral || reading.near.map { $0 != key } ?? false
+        reading.near = key
+    }
+
+    /// Whether only its content tells the record from others with the same values. Of a creation that was accepted, which is
+    /// never sent again, the values are enough.
+    private var needsContent: Bool {
+        guard case .upload = change.content, !change.wasAccepted else { return false }
+        return !change.isTold(by: fields, of: entity)
+    }
+
+    /// Whether a record with the compared values is the created one. If many records have these values, it must also have all
+    /// else that was sent, and no change time from before the attempt.
+    private func isSure(of record: JSONText) -> Bool {
+        if needsContent || record[entity.key]?.plain == change.key || change.isTold(by: fields, of: entity) { return true }
+        return !isOlder(record) && change.isSaid(by: record, of: entity, beside: named)
+    }
+
+    /// Whether the record was last changed before the first attempt. Some upstreams write only the minute or the day.
+    private func isOlder(_ record: JSONText) -> Bool {
+        isEarlier(record, by: .seconds(60)) == true && !hasDayAlone(record)
     }
 
     /// Whether it has no key, and nothing that the creation did not send: some servers list a new record so until it is ready.
