@@ -95,6 +95,14 @@ struct DraftBodyTests {
         #expect(draft.yaml.contains("its body needs reason beside entry"))
     }
 
+    @Test("A creation whose body needs what no field sends is left to a person", arguments: [("title, stock", true), ("title", false)])
+    func unsendable(_ required: String, _ isLeft: Bool) throws {
+        let entry = "type: object, required: [\(required)], properties: { \(Self.title), stock: { type: integer } }"
+        let draft = try draft("properties: { entry: { \(entry) } }")
+        #expect(draft.schema["things"]?.push.create.isEmpty == isLeft, "\(draft.yaml)")
+        #expect(draft.todos.contains { $0.contains("push.create") && $0.contains("its body needs stock") } == isLeft)
+    }
+
     @Test("Where a record has an object and the body takes its id, the id is sent")
     func reference() throws {
         let milestone = ", milestone: { type: object, properties: { id: { type: integer }, title: { type: string } } }"

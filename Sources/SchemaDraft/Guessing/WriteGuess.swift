@@ -33,6 +33,7 @@ struct WriteGuess {
             if let fields = found.fields {
                 let names = fields.map(\.name).filter { $0 != key || isOwn }
                 guard !names.isEmpty else { throw BodyGuess.Problem(reason: "no field is sent") }
+                try checkNeeded(found)
                 route.fields = names
                 require(found.required, of: fields, &entity)
             }
@@ -182,9 +183,7 @@ struct WriteGuess {
         guard let fields = found.fields else { return route }
         let names = fields.map(\.name).filter { $0 != key }
         guard !names.isEmpty else { throw BodyGuess.Problem(reason: "no field of the record is sent") }
-        if let needed = found.unsent.first(where: { found.required.contains($0) }) {
-            throw BodyGuess.Problem(reason: "its body needs \(needed), which no field sends")
-        }
+        try checkNeeded(found)
         route.fields = names
         complete(&route, operation, found)
         return route
@@ -233,6 +232,12 @@ struct WriteGuess {
     private func call(_ operation: APIOperation) -> String {
         filler.call(operation.method, operation.path, list: collection.path)
             + (FixedParameter.query(of: operation) ?? "")
+    }
+
+    /// Whether the fields make a body that the upstream takes.
+    private func checkNeeded(_ found: BodyGuess.Found) throws(BodyGuess.Problem) {
+        guard let needed = found.unsent.first(where: found.required.contains) else { return }
+        throw BodyGuess.Problem(reason: "its body needs \(needed), which no field sends")
     }
 
     private func route(_ operation: APIOperation, _ found: BodyGuess.Found) -> DraftRoute {
