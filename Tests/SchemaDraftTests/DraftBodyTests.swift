@@ -95,12 +95,25 @@ struct DraftBodyTests {
         #expect(draft.yaml.contains("its body needs reason beside entry"))
     }
 
-    @Test("A creation whose body needs what no field sends is left to a person", arguments: [("title, stock", true), ("title", false)])
+    @Test(
+        "A creation whose body needs what no field sends is left to a person",
+        arguments: [("title, stock", true), ("title", false)])
     func unsendable(_ required: String, _ isLeft: Bool) throws {
         let entry = "type: object, required: [\(required)], properties: { \(Self.title), stock: { type: integer } }"
         let draft = try draft("properties: { entry: { \(entry) } }")
         #expect(draft.schema["things"]?.push.create.isEmpty == isLeft, "\(draft.yaml)")
         #expect(draft.todos.contains { $0.contains("push.create") && $0.contains("its body needs stock") } == isLeft)
+    }
+
+    @Test("What only one form of a body needs is sent, also if no record shows it, and no record has to have it")
+    func forms() throws {
+        func form(_ kind: String, _ member: String) -> String {
+            "{ required: [kind, \(member)], properties: { kind: { type: string, enum: [\(kind)] }, \(member): { type: string } } }"
+        }
+        let draft = try draft("properties: { \(Self.title) }, oneOf: [\(form("a", "link")), \(form("b", "body"))]")
+        let things = try #require(draft.schema["things"])
+        #expect(things.push.create.first?.sendable == ["title", "kind", "link", "body"], "\(draft.yaml)")
+        #expect(["kind", "link", "body"].map { things[field: $0]?.required } == [true, false, false])
     }
 
     @Test("Where a record has an object and the body takes its id, the id is sent")

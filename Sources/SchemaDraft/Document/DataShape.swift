@@ -21,6 +21,8 @@ struct DataShape: Sendable {
     var enumValues: [EnumValue] = []
     var properties: [Property] = []
     var required: Set<String> = []
+    /// What some of its forms must have, and not all.
+    var requiredOfSome: Set<String> = []
     /// What the document says about elements of an array.
     var items: [DocumentValue] = []
     /// Its members have any names, and values of one kind.

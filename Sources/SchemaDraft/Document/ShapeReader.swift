@@ -27,6 +27,7 @@ struct ShapeReader {
             let required = add(part, to: &shape, depth: 0, &room)
             shape.required.formUnion(required)
         }
+        shape.requiredOfSome.subtract(shape.required)
         if shape.kind == .unknown { shape.kind = Self.kind(impliedBy: shape) }
         for part in seen + [ownExample(of: shape)].compactMap(\.self) {
             if shape.kind == .unknown {
@@ -78,6 +79,7 @@ struct ShapeReader {
             var common: Set<String>?
             for part in value[word]?.elements ?? [] {
                 let own = add(part, to: &shape, depth: depth + 1, &room)
+                shape.requiredOfSome.formUnion(own)
                 if part["type"]?.text != "null" { common = common?.intersection(own) ?? own }
             }
             required.formUnion(common ?? [])

@@ -144,13 +144,14 @@ struct EntityDrafter {
         return names.contains("0") ? nil : shapes.shape(at: names, in: answer)
     }
 
-    /// What a creation needs, and no record shows.
+    /// What a creation needs, all of them or those of one form, and no record shows.
     private func addCreated(_ collection: Collection, to fields: inout FieldGuess) {
         guard let shape = collection.creation?.bodies.first(where: \.isJSON)?.shape else { return }
         let known = Set(fields.fields.map { Words.folded($0.wireName) })
+        let wanted = shape.required.union(shape.requiredOfSome)
         var needed = shape
         needed.properties = shape.properties.filter { property in
-            shape.required.contains(property.name) && !known.contains(Words.folded(property.name))
+            wanted.contains(property.name) && !known.contains(Words.folded(property.name))
                 && BodyGuess.constant(property.name, shapes.shape(of: property)) == nil
                 && !hasRecords(property, collection, known)
         }
