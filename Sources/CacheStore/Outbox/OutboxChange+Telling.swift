@@ -5,7 +5,9 @@ package import JSONText
 extension OutboxChange {
     /// False if many records have what was sent in these fields: states, choices, references, defaults of the schema, and
     /// nothing at all.
-    package func isTold(by fields: [String], of entity: Entity) -> Bool { fields.contains { isTelling($0, of: entity) } }
+    package func isTold(by fields: [String], of entity: Entity) -> Bool {
+        fields.contains { isTelling($0, of: entity) }
+    }
 
     private func isTelling(_ name: String, of entity: Entity) -> Bool {
         guard let value = body[name], !entity.isNothing(value, of: name) else { return false }

@@ -222,7 +222,9 @@ struct CreationSearch {
     /// Whether a record with the compared values is the created one. If many records have these values, it must also have all
     /// else that was sent, and no change time from before the attempt.
     private func isSure(of record: JSONText) -> Bool {
-        if needsContent || record[entity.key]?.plain == change.key || change.isTold(by: fields, of: entity) { return true }
+        if needsContent || record[entity.key]?.plain == change.key || change.isTold(by: fields, of: entity) {
+            return true
+        }
         return !isOlder(record) && change.isSaid(by: record, of: entity, beside: named)
     }
 

@@ -42,8 +42,10 @@ struct LookUpByStateTests {
     }
 
     private let mine = #"{"kind":"refund","notes":"mine","total":9.5}"#
-    private let own = #"{"id":"b","kind":"refund","notes":"mine","total":9.5,"boxed":false,"pieces":1,"refund_of":null}"#
-    private let others = #"{"id":"a","kind":"refund","notes":"theirs","total":80,"boxed":false,"pieces":1,"refund_of":null}"#
+    private let own =
+        #"{"id":"b","kind":"refund","notes":"mine","total":9.5,"boxed":false,"pieces":1,"refund_of":null}"#
+    private let others =
+        #"{"id":"a","kind":"refund","notes":"theirs","total":80,"boxed":false,"pieces":1,"refund_of":null}"#
 
     @Test("a record that is like it only in them, and has other values in what else was sent, is left to a person")
     func others() async throws {
