@@ -13,6 +13,15 @@ enum QueueText {
             }, kept: sorted.union(["state", "record_id", "error"]), wrapped: ["error"])
     }
 
+    /// How many changes wait. Throws if the answer does not say it: a script must not take a line without a number for "none".
+    static func waiting(_ answer: JSONText) throws(CommandFailure) -> String {
+        guard let pending = answer["pending"], pending.kind == .number, let count = pending.wholeNumber else {
+            throw CommandFailure(
+                .internalError, "the daemon did not say how many changes wait; is it the same version?")
+        }
+        return "\(count)\n"
+    }
+
     /// What a retry of one change, or of all that failed, has done.
     static func retried(_ id: String?, _ answer: JSONText) -> String {
         guard answer["retried"]?.integer == 0 else {

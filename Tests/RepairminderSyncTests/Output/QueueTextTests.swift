@@ -34,6 +34,20 @@ struct QueueTextTests {
                 """)
     }
 
+    @Test("the number of waiting changes is printed as it is")
+    func count() throws {
+        #expect(try QueueText.waiting(.object(["pending": 12, "failed": 1])) == "12\n")
+    }
+
+    @Test(
+        "an answer that does not say how many changes wait is an unexpected one",
+        arguments: ["{}", "[]", #"{"pending":null}"#, #"{"pending":"0"}"#, #"{"pending":-1}"#, #"{"pending":1.5}"#])
+    func noCount(_ answer: String) throws {
+        let answer = try JSONText(parsing: answer)
+        let failure = #expect(throws: CommandFailure.self) { try QueueText.waiting(answer) }
+        #expect(failure?.status == .internalError)
+    }
+
     @Test("a change that no request of the schema sends is shown with its values")
     func unsendable() {
         let change: JSONText = .object(["id": 4, "request": .null, "body": .object(["notes": "hello"])])

@@ -17,9 +17,7 @@ enum QueueActions {
     }
 
     static func count(_ client: LocalAPIClient, _ options: ClientOptions) async throws {
-        try options.show(await client.get(LocalAPIPaths.pendingCount).body) {
-            StyledText(TerminalText.line($0["pending"]?.plain ?? "") + "\n")
-        }
+        try options.show(await client.get(LocalAPIPaths.pendingCount).body) { StyledText(try QueueText.waiting($0)) }
     }
 
     /// Nil retries all failed changes.
