@@ -65,7 +65,9 @@ struct JSONScanner {
         try forEachMember { (scanner, name) throws(JSONError) in
             guard scanner.names?.insert(name, of: scanner.bytes, in: &object) == true else {
                 let text = String(decoding: scanner.bytes[name].prefix(60), as: UTF8.self)
-                throw JSONError(problem: "a second member \(text) in one object", offset: name.lowerBound)
+                throw JSONError(
+                    problem: "a second member \(text) in one object", offset: name.lowerBound,
+                    bareProblem: "a second member … in one object")
             }
             try scanner.skipValue(depth: depth + 1)
         }
@@ -231,6 +233,11 @@ struct JSONScanner {
 package struct JSONError: Error, Sendable, Equatable, CustomStringConvertible {
     package var problem: String
     package var offset: Int
+    /// `problem` without the name that it repeats of the text; nil if it repeats none.
+    var bareProblem: String?
 
     package var description: String { "not JSON: \(problem) at byte \(offset)" }
+
+    /// The same for a text that nothing may repeat.
+    package var withoutQuote: JSONError { bareProblem.map { JSONError(problem: $0, offset: offset) } ?? self }
 }

@@ -8,7 +8,7 @@ extension HTTPUpstream {
         let (response, secrets) = try await sendNotingSecrets(sent, accepts: { hasResults($0, of: batch, sent) })
         let answer = BatchAnswer(batch: batch, upstream: plan, status: response.status)
         let body = try withoutSecrets(sent.secrets + secrets) { () throws(UpstreamError) in
-            try caller.json(response, batch.plan.path)
+            try caller.json(response, batch.plan.path, mayQuote: sent.mayQuote(nil))
         }
         guard let responses = answer.responses(in: body) else { throw noResults(in: response, body, sent, secrets) }
         var results: [BatchResult] = []

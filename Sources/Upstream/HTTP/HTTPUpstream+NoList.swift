@@ -7,7 +7,7 @@ extension HTTPUpstream {
     func noList(
         in response: HTTPResponse, _ request: PageRequest
     ) async throws(UpstreamError) -> UpstreamError {
-        let body = try caller.json(response, request.path)
+        let body = try caller.json(response, request.path, mayQuote: request.mayQuoteAnswer)
         let isDenied = [body["success"], body["ok"]].contains { $0?.boolean == false }
         if isDenied { return await denial(of: request, response, body) }
         let advice = ListElsewhere.advice(for: body, at: request.path, elsewhere()).map { ", \($0)" }
@@ -22,7 +22,7 @@ extension HTTPUpstream {
             body.kind == .array && body.elements.isEmpty
             ? ", but []; if that is how it says that there are none, set empty: {} beside records in the schema" : nil
         let stray = request.list.records.strayMember(in: body).map { member in
-            ", but an object whose member \(member.cut(toScalars: 60)) is no record"
+            ", but an object whose member \(request.mayQuoteAnswer ? member.cut(toScalars: 60) : "…") is no record"
         }
         let reason = none ?? advice ?? members ?? stray ?? unlike(in: body, request.list) ?? outer
         return .malformed("\(request.path) answered no list at \(request.list.records.description)\(reason ?? "")")

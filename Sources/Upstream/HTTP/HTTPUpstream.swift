@@ -120,7 +120,7 @@ package struct HTTPUpstream: Upstream {
     private func renewed(
         _ response: HTTPResponse, _ request: PageRequest, _ next: NextPage
     ) throws(UpstreamError) -> Page {
-        let body = try caller.json(response, request.path)
+        let body = try caller.json(response, request.path, mayQuote: request.mayQuoteAnswer)
         response.share?.release()
         guard let position = try next.position(in: response, body, count: 0, total: nil) else {
             throw .malformed(
@@ -147,7 +147,7 @@ package struct HTTPUpstream: Upstream {
         _ response: HTTPResponse, _ request: PageRequest
     ) throws(UpstreamError) -> ListAnswer? {
         try ListAnswer(response, of: request.list) { () throws(UpstreamError) in
-            try caller.json(response, request.path)
+            try caller.json(response, request.path, mayQuote: request.mayQuoteAnswer)
         }
     }
 
@@ -183,7 +183,9 @@ package struct HTTPUpstream: Upstream {
         }
         // As JAX-RS says that there is no such record: no content, which is none that was cut.
         if response.status == 204, response.isBlank { return nil }
-        let body = try withoutSecrets(secrets) { () throws(UpstreamError) in try caller.json(response, request.path) }
+        let body = try withoutSecrets(secrets) { () throws(UpstreamError) in
+            try caller.json(response, request.path, mayQuote: request.mayQuote(nil))
+        }
         // As GraphQL says that there is no such record, and PostgREST with a list that has none.
         if !single.isPlaceInherited, single.place.isNull(in: body) { return nil }
         if single.place.isInEmptyList(in: body) { return nil }

@@ -40,6 +40,13 @@ struct BaseAddress {
     /// `http` or `https`; nil for another one.
     var scheme: String? { origin?.scheme }
 
+    /// Scheme and host of an absolute address, as `https://example.org`; nil for any other.
+    static func host(of address: String) -> String? {
+        let target = Reference(address)
+        guard let scheme = target.scheme, let authority = target.authority else { return nil }
+        return Origin(scheme: scheme, authority: authority).map { "\($0.scheme)://\($0.host.prefix(253))" }
+    }
+
     /// In bytes. No longer URL is ever sent, and taking one of megabytes apart takes forty times its memory.
     static let longest = 64 << 10
 

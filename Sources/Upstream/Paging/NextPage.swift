@@ -129,8 +129,14 @@ struct NextPage {
         let address = tokenPlace.leavingOut(of: address)
         if let next = base.path(of: address, from: request.request.path, forgivesHTTP: true) { return next }
         throw .malformed(
-            "\(request.path) says that its \(name) is at \(address.start(scalars: 300)), which is not below the address that "
+            "\(request.path) says that its \(name) is at \(shown(address)), which is not below the address that "
                 + "the token is for; nothing is sent there. If that address is right, set upstream.base_url to it")
+    }
+
+    /// Scheme and host alone, if the rest must not be repeated.
+    private func shown(_ address: String) -> String {
+        guard !request.mayQuoteAnswer else { return String(address.start(scalars: 300)) }
+        return BaseAddress.host(of: address).map { "\($0)/…" } ?? "an address"
     }
 
     private func malformed(

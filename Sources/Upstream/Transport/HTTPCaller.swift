@@ -106,8 +106,8 @@ struct HTTPCaller: Sendable {
     /// The response's JSON, in which every object names each member once: of two, readers differ in which one counts.
     ///
     /// Throws `.barred` for a web page: a gateway or a sign-in page answered instead of the upstream. Throws `.unclear` when
-    /// nothing came, and it may have been cut.
-    func json(_ response: HTTPResponse, _ path: String) throws(UpstreamError) -> JSONText {
+    /// nothing came, and it may have been cut. The error names members only if it `mayQuote` the answer.
+    func json(_ response: HTTPResponse, _ path: String, mayQuote: Bool = false) throws(UpstreamError) -> JSONText {
         guard !response.isBlank || response.isEndCertain else {
             throw .unclear(status: response.status, "\(path) answered without content, but could have been cut")
         }
@@ -115,7 +115,8 @@ struct HTTPCaller: Sendable {
             return try response.unambiguousJSON
         } catch {
             guard response.isMarkup else {
-                throw .malformed("\(path) answered unusable JSON (\(error)); none of it was used")
+                let reason = mayQuote ? error : error.withoutQuote
+                throw .malformed("\(path) answered unusable JSON (\(reason)); none of it was used")
             }
             throw .barred(status: response.status, Self.page(response, to: path, " (\(response.shownType))"))
         }

@@ -62,6 +62,23 @@ struct QuotedAnswerTests {
         try expectScrubbed(error)
     }
 
+    @Test(
+        "names no member and no path of an answer that may have secrets of any record",
+        arguments: [
+            ("orders", #"{"data":[{"4711":1,"4711":2}]}"#), ("orders", #"{"data":[],"next":{"4711":1}}"#),
+            ("links", #"{"data":[]}"#),
+        ])
+    func unquoted(_ entity: String, _ body: String) async throws {
+        let list = try #require(schema[entity]?.pull?.list)
+        var request = PageRequest(path: "/\(entity)", list: list)
+        request.mayQuoteAnswer = false
+        let link = HTTPHeader("Link", "<https://elsewhere.example/4711>; rel=next")
+        let asked = request
+        let error = await #expect(throws: UpstreamError.self) { try await upstream(body, [link]).page(asked) }
+        let message = try #require(error).message
+        #expect(!message.contains("4711"), "\(message)")
+    }
+
     @Test("so are the members of a record and of the account")
     func single() async throws {
         let upstream = upstream(#"{"\#(Self.token)":1,"\#(Self.token)":2}"#)

@@ -166,6 +166,23 @@ struct NextPageTests {
         }
     }
 
+    @Test(
+        "where an answer may not be quoted, only scheme and host of a next page elsewhere are shown",
+        arguments: [
+            ("https://evil.org/v2/4711?code=4711#4711", "https://evil.org/…"), ("//evil.org/4711", "an address"),
+            ("https://4711@evil.org/v2", "an address"), ("4711:4711", "an address"), ("/4711", "an address"),
+        ])
+    func unquotedElsewhere(_ address: String, _ shown: String) throws {
+        var request = pageRequest(nextURL)
+        request.mayQuoteAnswer = false
+        let body: JSONText = .object(["next": .string(address)])
+        let error = #expect(throws: UpstreamError.self) {
+            try NextPage(after: request, base: base).position(in: HTTPResponse(status: 200), body, count: 1, total: nil)
+        }
+        let message = try #require(error).message
+        #expect(message.contains("is at \(shown), which") && !message.contains("4711"), "\(message)")
+    }
+
     @Test("a next page of an unexpected type is rejected")
     func wrongKind() {
         for (style, body) in [(cursor, #"{"next":{"a":1}}"#), (cursor, #"{"next":true}"#), (nextURL, #"{"next":3}"#)] {
