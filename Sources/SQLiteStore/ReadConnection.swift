@@ -24,8 +24,9 @@ package final class ReadConnection {
     /// Callers can build any number of different lists; beyond this limit, prepared statements are dropped.
     private static let statementLimit = 100
 
-    /// Opens a file that the writer already has open, so that its log exists.
-    package init(path: String) throws {
+    /// Opens a file that the writer already has open, so that its log exists. While another program has it locked, each query waits
+    /// for `patience`, then fails.
+    package init(path: String, patience: Duration = .seconds(5)) throws {
         try DatabaseFile.requireRegular(path)
         var opened: OpaquePointer?
         let code = sqlite3_open_v2(path, &opened, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, nil)
@@ -35,7 +36,7 @@ package final class ReadConnection {
         }
         handle = opened
         limit = ReadLimit(of: opened)
-        sqlite3_busy_timeout(handle, 5000)
+        sqlite3_busy_timeout(handle, Int32(clamping: Int(patience / .milliseconds(1))))
         ForeignFile.limit(handle)
         csqlite_refuse_views(handle)
         try TextPart.addFunctions(to: handle)

@@ -1,4 +1,5 @@
 internal import SQLiteStore
+internal import Synchronization
 
 /// The source of a database's records, apart from the account: fixed when the file is first used.
 package struct CacheOrigin: Sendable, Hashable, CustomStringConvertible {
@@ -21,10 +22,10 @@ package struct CacheOrigin: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The origin recorded in the closed database at `path`; nil if it has none or cannot be read.
-    package init?(ofDatabaseAt path: String) {
-        guard let connection = try? ReadConnection(path: path), let origin = try? CacheOrigin(read: connection) else {
-            return nil
-        }
+    package init?(ofDatabaseAt path: String, patience: Duration = .seconds(5)) {
+        guard let connection = try? ReadConnection(path: path, patience: patience),
+            let origin = try? CacheOrigin(read: connection)
+        else { return nil }
         self = origin
     }
 
@@ -39,5 +40,24 @@ package struct CacheOrigin: Sendable, Hashable, CustomStringConvertible {
         }
         guard let schema = settings["schema"], let upstream = settings["upstream"] else { return nil }
         self.init(schema: schema, upstream: upstream)
+    }
+}
+
+/// Reads the origins of several closed databases. It waits for those that other programs have locked together as long as for one:
+/// any number can be locked.
+package final class CacheOrigins: Sendable {
+    private let left: Mutex<Duration>
+
+    package init(patience: Duration = .seconds(5)) { left = Mutex(patience) }
+
+    /// How long it still waits.
+    package var patience: Duration { left.withLock(\.self) }
+
+    /// See `CacheOrigin.init(ofDatabaseAt:)`.
+    package func origin(of path: String) -> CacheOrigin? {
+        let start = ContinuousClock.now
+        if let found = CacheOrigin(ofDatabaseAt: path, patience: patience) { return found }
+        left.withLock { $0 = max(.zero, $0 - start.duration(to: .now)) }
+        return nil
     }
 }

@@ -20,7 +20,9 @@ struct StateFiles {
                 .badConfiguration,
                 "\(configuration.stateDirectory) does not exist; set state_dir to the daemon's state directory")
         }
-        directory = try StateDirectory(path: configuration.stateDirectory, origin: Self.origin(configuration, schema))
+        directory = try StateDirectory(
+            path: configuration.stateDirectory, origin: Self.origin(configuration, schema),
+            originOf: CacheOrigins().origin(of:))
     }
 
     private static func origin(_ configuration: Configuration, _ schema: EntitySchema) -> CacheOrigin {

@@ -18,7 +18,7 @@ struct StateDirectory {
     /// database file.
     init(
         path: String, origin: CacheOrigin,
-        originOf: @escaping @Sendable (_ path: String) -> CacheOrigin? = CacheOrigin.init(ofDatabaseAt:),
+        originOf: @escaping @Sendable (_ path: String) -> CacheOrigin? = { CacheOrigin(ofDatabaseAt: $0) },
         ownerOf: @escaping @Sendable (_ path: String) -> CacheOwner? = CacheOwner.init(ofDatabaseAt:)
     ) throws {
         folder = path

@@ -1,3 +1,4 @@
+import GRDB
 import JSONText
 import TestSupport
 import Testing
@@ -16,6 +17,27 @@ struct CacheOriginTests {
         try cache.store.close()
         #expect(CacheOrigin(ofDatabaseAt: cache.path) == CacheOrigin(schema: "shop", upstream: "https://a.example"))
         #expect(CacheOrigin(ofDatabaseAt: cache.path + ".not") == nil)
+    }
+
+    @Test("locked files are waited for together as long as for one, and others are still read")
+    func locked() async throws {
+        let (locked, free) = (try TestCache(), try TestCache())
+        let origin = CacheOrigin(schema: "shop", upstream: "https://a.example")
+        for cache in [locked, free] {
+            try await cache.store.claim(for: origin)
+            try cache.store.close()
+        }
+        let other = try DatabaseQueue(path: locked.path)
+        try other.inDatabase { db in try db.execute(sql: "PRAGMA journal_mode = DELETE") }
+        let origins = CacheOrigins(patience: .milliseconds(20))
+        try other.inTransaction(.exclusive) { _ in
+            #expect(origins.origin(of: locked.path) == nil)
+            #expect(origins.patience == .zero)
+            #expect(origins.origin(of: locked.path) == nil)
+            #expect(origins.origin(of: free.path) == origin)
+            return .rollback
+        }
+        #expect(origins.origin(of: locked.path) == origin)
     }
 
     @Test("the account and whether changes wait are read from the closed file")
