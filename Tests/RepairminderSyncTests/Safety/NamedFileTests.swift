@@ -59,6 +59,22 @@ struct NamedFileTests {
         #expect(try size(target) == 0)
     }
 
+    @Test("a file with next to nothing in its length is not copied, although the disk has room for all of it")
+    func roomForHoles() throws {
+        try folder.write("SQLite format 3", to: "source")
+        try #require(truncate(source, (1 << 30) + 4096) == 0)
+        let restored = try #require(NamedFile(reading: source))
+        let refusals = [
+            #expect(throws: StateError.self) { try restored.copy(to: target + ".restored") },
+            #expect(throws: StateError.self) { try NamedFile(creating: target).fill(from: source) },
+        ]
+        for refusal in refusals { #expect(refusal?.message.contains("next to nothing in it") == true) }
+        #expect(try size(target) == 0)
+        #expect(try size(target + ".restored") == 0)
+        // It can still be read from its start.
+        #expect(try restored.text(atMost: 1 << 20) == nil)
+    }
+
     @Test("a text of more bytes than are allowed is refused, before the memory has them")
     func longText() throws {
         try folder.write("change", to: "source")
