@@ -234,9 +234,26 @@ def planted(postgres, folder, arguments):
             Feed(shop, postgres, database, "items", *more).once()
         callers = postgres.run("SELECT DISTINCT name FROM public.callers", database)
         require(not callers, f"another user's function was called by {callers!r}")
-        return "a function of another user"
+        said = _squatted(postgres, database, shop)
+        return f"a function of another user, and: {said}"
     finally:
         shop.close()
+
+
+def _squatted(postgres, database, shop):
+    """The table that a feed would make is there, and calls its maker's function."""
+    postgres.run("""
+        SET ROLE planter;
+        CREATE TABLE public._feed (instance text PRIMARY KEY, epoch text, position bigint, shape text,
+            updated_at timestamptz DEFAULT now());
+        CREATE FUNCTION public.call() RETURNS trigger LANGUAGE plpgsql AS
+            $$ BEGIN INSERT INTO public.callers VALUES (current_user); RETURN NEW; END $$;
+        CREATE TRIGGER call BEFORE INSERT ON public._feed FOR EACH ROW EXECUTE FUNCTION public.call();""", database)
+    said = Feed(shop, postgres, database, "items", "--schema-name", "public").once(expected=78)
+    require("public._feed" in said and "planter" in said, f"it said {said!r}")
+    callers = postgres.run("SELECT DISTINCT name FROM public.callers", database)
+    require(not callers, f"the function of a table of another user was called by {callers!r}")
+    return said.splitlines()[-1]
 
 
 def lied(postgres, folder, arguments):

@@ -21,7 +21,11 @@ struct FeedTarget {
             throw PostgresError(.lasting, "the database has the encoding \(encoding ?? ""); make one with UTF8")
         }
         // Without the lock when nothing is missing: any user of the database can hold it.
-        guard try !isPrepared() else { return }
+        if try !isPrepared() { try makeOwnTables() }
+        try requireOwners()
+    }
+
+    private func makeOwnTables() throws(PostgresError) {
         let known = "SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = $1"
         try change { () throws(PostgresError) in
             if try connection.run(known, [PostgresText.bytes(settings.schemaName)]).rows.isEmpty {
@@ -36,6 +40,24 @@ struct FeedTarget {
     private func isPrepared() throws(PostgresError) -> Bool {
         for (name, _) in Self.ownTables where try columnNames(of: name).isEmpty { return false }
         return true
+    }
+
+    /// Throws if one of the feed's own tables is another user's, who was faster than the feed: what is written into it would run
+    /// functions of that user with this role's rights. The names of all other tables are in these.
+    private func requireOwners() throws(PostgresError) {
+        let foreign = try connection.run(
+            """
+            SELECT c.relname, r.rolname FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+            JOIN pg_catalog.pg_roles r ON r.oid = c.relowner
+            WHERE n.nspname = $1 AND c.relname = ANY ($2::text[]) AND r.rolname <> current_user
+            AND NOT pg_catalog.pg_has_role(c.relowner, n.nspowner, 'MEMBER')
+            """, [PostgresText.bytes(settings.schemaName), PostgresArray.of(Self.ownTables.map(\.0))]
+        ).rows(of: 2)
+        guard let table = foreign.first?[0], let owner = foreign.first?[1] else { return }
+        throw PostgresError(
+            .lasting,
+            "\(settings.schemaName).\(table) belongs to \(owner), whose functions it may call; choose another schema with "
+                + "--schema-name, or have the schema's owner own it")
     }
 
     /// No entity's name begins with a line.
