@@ -1,6 +1,8 @@
 internal import Foundation
 internal import GRDB
+internal import Glibc
 internal import SQLiteStore
+internal import SystemCalls
 
 /// Reads the queue from a damaged database, its log and its backups in every possible way, newest state first.
 struct DamagedFile {
@@ -73,9 +75,9 @@ struct DamagedFile {
     /// Reads a copy with a repaired first page: SQLite does not open a file without a valid header. Nil if that is not
     /// what is wrong.
     private func repaired() -> QueueSnapshot? {
-        guard (try? DatabaseFile.requireRegular(path)) != nil, (try? DatabaseFile.openReadOnly(path)) == nil else {
-            return nil
-        }
+        guard (try? DatabaseFile.requireRegular(path)) != nil, (try? DatabaseFile.openReadOnly(path)) == nil,
+            mayBeCopied
+        else { return nil }
         let copy = path + ".repaired"
         defer { DatabaseFile(copy).delete() }
         for beginning in beginnings() {
@@ -89,6 +91,14 @@ struct DamagedFile {
             return reading
         }
         return nil
+    }
+
+    /// Whether there is room for a copy, and the file is not one of holes, which another program can have made of any length.
+    private var mayBeCopied: Bool {
+        guard let status = stat(of: path), let free = DiskSpace(beside: path)?.free else { return false }
+        let used = Int(status.st_blocks) * 512
+        let isHollow = status.st_size > 1 << 30 && used > 0 && used < status.st_size / 100
+        return !isHollow && DiskSpace.size(of: [path, path + "-wal"]) <= free
     }
 
     /// The possible first pages: the header alone, which is the same in all our databases, or a backup's first page,

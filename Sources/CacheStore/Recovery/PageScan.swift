@@ -42,9 +42,7 @@ struct PageScan {
     /// Calls `body` with every row whose number of columns is in `columns` and whose first column is its id, so that its
     /// value is null.
     func forEachRow(columns: ClosedRange<Int>, _ body: (Row) -> Void) {
-        let count = max(file.size / Self.pageSize, inLog.keys.max() ?? 0)
-        for number in 1...max(count, 1) {
-            guard let page = page(number) else { continue }
+        forEachPage { number, page in
             for offset in cells(of: page, isFirst: number == 1) {
                 if let row = row(at: offset, in: page, columns) { body(row) }
             }
@@ -52,6 +50,19 @@ struct PageScan {
     }
 
     // MARK: Pages
+
+    /// Calls `body` with the pages that can be read, in their order, but for those in holes of the file.
+    private func forEachPage(_ body: (_ number: Int, _ page: [UInt8]) -> Void) {
+        var logged = inLog.keys.filter { $0 > 0 }.sorted()[...]
+        var last = 0
+        while true {
+            let inFile = file.data(from: last * Self.pageSize).map { $0 / Self.pageSize + 1 }
+            guard let number = [inFile, logged.first].compactMap(\.self).min() else { return }
+            if number == logged.first { logged.removeFirst() }
+            last = number
+            if let page = page(number) { body(number, page) }
+        }
+    }
 
     /// Indexes the frames up to the last commit, as long as they have the salt of the log's header. One whose header the
     /// disk cannot read is passed over: which page it has is unknown, and a later commit includes it.
@@ -62,8 +73,10 @@ struct PageScan {
         while offset + frame + Self.pageSize <= log.size {
             defer { offset += frame + Self.pageSize }
             guard let start = log.bytes(at: offset, count: frame) else { continue }
-            guard start[8..<16] == salt[...] else { return }
-            pending[start.integer(at: 0, bytes: 4)] = offset + frame
+            let page = start.integer(at: 0, bytes: 4)
+            // No page is the 0th: a hole in a log whose salt is 0 has such frames without end.
+            guard start[8..<16] == salt[...], page > 0 else { return }
+            pending[page] = offset + frame
             if start.integer(at: 4, bytes: 4) != 0 {
                 inLog.merge(pending) { $1 }
                 pending = [:]
