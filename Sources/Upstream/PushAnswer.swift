@@ -4,8 +4,8 @@ package enum PushAnswer: Sendable, Equatable {
     case record(RemoteRecord)
     /// Accepted without the record. `location` is the address of the record in the answer's `Location`, if it has one.
     case accepted(location: String? = nil)
-    /// It says that it only repeats its answer to an earlier attempt with the same idempotency key, a failure: under this key
-    /// it does nothing more. Whether that attempt was applied is not known.
+    /// It repeats its answer to an earlier attempt with the same idempotency key, a failure, or refuses the repeat: under this
+    /// key it does nothing more. Whether that attempt was applied is not known.
     case repeatedFailure(status: Int, String)
 
     package var record: RemoteRecord? {

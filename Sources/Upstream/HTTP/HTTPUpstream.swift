@@ -222,14 +222,19 @@ package struct HTTPUpstream: Upstream {
             isDoubtful: { response in
                 let answer = ChangeAnswer(request: request, sent: sent, response: response, plan: plan.answers)
                 return (try? answer.meaning()) == nil
-            }, accepts: \.isRepeatedFailure)
+            }, accepts: isRepeated)
         var quotable = sent
         quotable.secrets += secrets
-        if response.isRepeatedFailure, let failure = caller.failure(response, to: quotable) {
+        if isRepeated(response), let failure = caller.failure(response, to: quotable) {
             return .repeatedFailure(status: response.status, failure.message)
         }
         return try acknowledgement(
             in: ChangeAnswer(request: request, sent: quotable, response: response, plan: plan.answers))
+    }
+
+    /// Whether it is about an earlier attempt with the same idempotency key, and does not say what became of that.
+    private func isRepeated(_ response: HTTPResponse) -> Bool {
+        response.isRepeatedFailure || plan.answers.rule(for: response)?.means == .repeated
     }
 
     /// Throws when the answer does not say that the change was accepted.

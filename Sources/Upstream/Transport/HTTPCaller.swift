@@ -164,7 +164,7 @@ struct HTTPCaller: Sendable {
     ) -> UpstreamError {
         let status = response.status
         return switch rule.means {
-        case .ok, .unclear: .unclear(status: status, message)
+        case .ok, .unclear, .repeated: .unclear(status: status, message)
         case .refused: .refused(status: status, message)
         case .hold: .barred(status: status, message)
         case .signedOut: .unauthorized(message)

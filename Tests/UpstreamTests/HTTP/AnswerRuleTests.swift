@@ -16,6 +16,7 @@ struct AnswerRuleTests {
         - { status: [400, 422], when: { code: [4711, LOCKED] }, means: hold }
         - { status: 400, when: { code: stale }, means: changed }
         - { status: 400, when: { code: no_such_order }, means: gone }
+        - { status: 400, when: { code: known_key }, means: repeated }
         - { status: 404, header: { X-Proxy: any }, means: unclear }
         - { status: 409, when: { reason: already_done }, means: ok }
         - { header: { Content-Type: text/x-queued }, means: ok }
@@ -75,6 +76,12 @@ struct AnswerRuleTests {
         #expect(try await outcome(500, #"{"message":"broken"}"#, fields) == .success(failure))
         #expect(try await error(500, #"{"message":"broken"}"#) == .unclear(status: 500, "\(words) 500: broken"))
         #expect(try await error(400, "{}", fields) == .refused(status: 400, "\(words) 400"))
+    }
+
+    @Test("a refusal of a repeat, as a rule names it, does not say what became of the first attempt")
+    func refusedRepeat() async throws {
+        let failure = PushAnswer.repeatedFailure(status: 400, "\(words) 400: code: known_key")
+        #expect(try await outcome(400, #"{"code":"known_key"}"#) == .success(failure))
     }
 
     @Test("a page with errors is no list")

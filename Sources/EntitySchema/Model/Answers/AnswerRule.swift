@@ -21,6 +21,8 @@ package struct AnswerRule: Sendable, Equatable {
         case changed
         /// It may have been applied or not.
         case unclear
+        /// It was sent before, and the upstream does no more under its idempotency key; that may have been applied or not.
+        case repeated
     }
 
     /// A header and the values that it may have, with or without parameters; none for any value.

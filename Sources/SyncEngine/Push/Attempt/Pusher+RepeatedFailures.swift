@@ -2,7 +2,8 @@ internal import CacheStore
 internal import EntitySchema
 internal import Upstream
 
-/// When the upstream says that it repeats a failure of its own for an idempotency key. Stripe does so for a day.
+/// When the upstream repeats a failure of its own for an idempotency key, as Stripe does for a day, or refuses a second request
+/// with the key, as Parse Server does.
 ///
 /// Whether the first attempt was applied is not known, so the change goes on as if the upstream had no keys: an edit or a
 /// deletion after its record was read, a creation once a look-up says that there is no record. Without a look-up a person
@@ -14,7 +15,7 @@ extension Pusher {
             PushFailure(
                 .repeated, status: status,
                 message:
-                    "\(message); it repeats this answer for the same idempotency key, so the next attempt has another"
+                    "\(message); the upstream does nothing more under this idempotency key, so the next attempt has another"
             ))
     }
 }
