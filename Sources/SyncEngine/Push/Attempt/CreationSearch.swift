@@ -49,18 +49,16 @@ struct CreationSearch {
 
     /// The finding from a list that may show more the next time.
     private func untilLong(_ reason: String) -> CreateReconciler.Finding {
-        guard isLongSince else { return .notYet(reason) }
+        guard wasLookedUp(atLeast: 20, for: .seconds(86_400)) else { return .notYet(reason) }
         return .unknowable("\(reason), for a day (a look_up with a path that names the record avoids this)")
     }
 
-    /// Whether look-ups were repeated for so long that the list is unlikely to be another one the next time.
-    private var isLongSince: Bool {
-        guard let attempt = change.lastAttemptAt, change.tried >= Self.leastLookUps else { return false }
-        return now.since(attempt) >= .seconds(86_400)
+    /// Whether look-ups were repeated for so long that the list is unlikely to be another one the next time. After fewer than
+    /// `count`, the machine may have been off for most of the time.
+    private func wasLookedUp(atLeast count: Int, for time: Duration) -> Bool {
+        guard let attempt = change.lastAttemptAt, change.tried >= count else { return false }
+        return now.since(attempt) >= time
     }
-
-    /// After fewer, the machine may have been off for most of the day.
-    private static let leastLookUps = 20
 
     /// The finding from a list in which no record is surely the created one.
     private func finding(_ reading: Reading) async throws -> CreateReconciler.Finding {
@@ -74,7 +72,9 @@ struct CreationSearch {
                 "\(twin) came after the attempt, and may be this one, with other values since it was edited here")
         }
         if reading.missing > 0 {
-            return .unknowable("the list may be cut: its total is \(reading.missing) more than its records")
+            let reason = "the list may be cut: its total is \(reading.missing) more than its records"
+            // Others may delete records between its pages, and some upstreams keep such a list for minutes.
+            return wasLookedUp(atLeast: 8, for: .seconds(600)) ? .unknowable(reason) : .notYet(reason)
         }
         if reading.hasNameless {
             return .unknowable("the list shows a record without a key, which may be this one")
