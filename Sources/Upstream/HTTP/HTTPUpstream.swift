@@ -73,7 +73,7 @@ package struct HTTPUpstream: Upstream {
     func served(_ request: PageRequest) async throws(UpstreamError) -> Page {
         let request = try await filled(request)
         let (response, secrets) = try await sendNotingSecrets(
-            request.request, isDoubtful: { isEmpty($0, request) }, accepts: { request.renewing.contains($0.status) })
+            request.request, isDoubtful: { isEmpty($0, request) }, accepts: { renewsPosition($0, request) })
         do throws(UpstreamError) {
             return try await page(in: response, request)
         } catch {
@@ -84,7 +84,7 @@ package struct HTTPUpstream: Upstream {
     private func page(in response: HTTPResponse, _ request: PageRequest) async throws(UpstreamError) -> Page {
         let list = request.list
         let next = NextPage(after: request, base: BaseAddress(caller.baseURL ?? ""), plan.tokenPlace)
-        guard !request.renewing.contains(response.status) else { return try renewed(response, request, next) }
+        guard !renewsPosition(response, request) else { return try renewed(response, request, next) }
         guard let answer = try listAnswer(response, request) else { throw try await noList(in: response, request) }
         let (body, records) = (answer.body, answer.records)
         let count = records.elementCount
@@ -115,6 +115,18 @@ package struct HTTPUpstream: Upstream {
             page.passingDelta = try? next.delta(in: whole(request.deltaToken?.place))
         }
         return page
+    }
+
+    /// Whether an error says where to go on: in a list of events, or with another cursor where one has expired. Kubernetes
+    /// answers 410 so after some minutes, with a cursor for the rest of the list as it is now.
+    private func renewsPosition(_ response: HTTPResponse, _ request: PageRequest) -> Bool {
+        if request.renewing.contains(response.status) { return true }
+        guard response.status == 410, let expired = request.position, case .cursor = request.list.style,
+            plan.answers.rule(for: response) == nil, let body = response.json
+        else { return false }
+        let next = NextPage(after: request, base: BaseAddress(caller.baseURL ?? ""))
+        guard let found = try? next.position(in: response, body, count: 0, total: nil) else { return false }
+        return found != expired
     }
 
     private func renewed(

@@ -53,6 +53,30 @@ struct PositionTests {
         #expect(try test.keys() == ["a", "b", "c", "d", "e"])
     }
 
+    @Test("a position that the upstream replaces by another one is no end of the pull, and deletes nothing")
+    func replaced() async throws {
+        let test = try TestPull()
+        try test.upstream.serve(pages)
+        try await test.pull()
+        test.upstream.forget()
+        let lists = try pages.map { try JSONText(parsing: $0) }
+        let rest = JSONText.array(lists[1].elements + lists[2].elements)
+        test.upstream.answering { request in
+            switch request.position {
+            case nil: return .success(PagedUpstream.page(lists, nil))
+            case "2":
+                var page = Page(records: .array([JSONText]()), count: 0, next: "rest")
+                page.isRenewed = true
+                return .success(page)
+            default: return .success(Page(records: rest, count: 3))
+            }
+        }
+        try await test.pull(full: true)
+        #expect(test.upstream.positions == [nil, "2", "rest"])
+        #expect(try test.keys() == ["a", "b", "c", "d", "e"])
+        #expect(try test.cursor.pull == nil)
+    }
+
     @Test("a pull starts over only once, and keeps its position when the upstream merely failed")
     func failsOnce() async throws {
         let test = try TestPull()
