@@ -38,6 +38,27 @@ struct LostAnswerTests {
         #expect(test.upstream.records("/orders").map { $0["id"] } == ["b"])
     }
 
+    @Test("a lost creation is looked up by the values that it sent, not by those of a later edit")
+    func lookUpBesideEdit() async throws {
+        let yaml = TestEngine.shop.replacing("  idempotency_header: Idempotency-Key\n", with: "")
+            .replacing(
+                "call: POST /orders }",
+                with: #"call: POST /orders, look_up: { match: [notes], path: "/orders?notes={notes}" } }"#)
+        let test = try await test(yaml)
+        let key = try await test.store.create("orders", body: .object(["notes": "new"]), at: test.clock.timestamp)
+        test.upstream.fail(.unclear(status: nil, "no answer"), afterApplying: true)
+        try await test.send()
+        let made = test.upstream.records("/orders").filter { $0["notes"] == "new" }
+        try test.upstream.set("/orders?notes=new", JSONText.array(made).text)
+        try await test.change(key, #"{"notes":"edited"}"#)
+        for _ in 1...3 {
+            test.clock.advance(by: .seconds(61))
+            try await test.send()
+        }
+        #expect(test.upstream.records("/orders").map { $0["notes"] } == ["n", "edited"])
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+    }
+
     /// A creation whose answer was lost, and whose record a pull has brought and an edit here has changed since.
     private func editedTwin(_ members: String) async throws -> (TestEngine, key: String) {
         let yaml = TestEngine.shop.replacing("  idempotency_header: Idempotency-Key\n", with: "")

@@ -27,7 +27,9 @@ extension CacheStore {
         let secrets = [body, record?.document, record?.remote].compactMap(\.self).flatMap(sealer.texts)
         let operation = Operation(rawValue: row["operation"]) ?? .update
         let replaced = try replaced(by: body, operation, entity, record)
-        let shown = sealer.withoutSealed(record?.document ?? body)
+        // Edits since a creation was sent are changes of their own, by which it is neither sent again nor looked up.
+        let document = operation == .create ? record?.document.setting(body) : record?.document
+        let shown = sealer.withoutSealed(document ?? body)
         let far = FarValues(schema: schema, db: db)
         let known = try far.added(to: shown, of: entity)
         let remote = operation == .create || entity.addressFields.isEmpty ? nil : record?.remote
