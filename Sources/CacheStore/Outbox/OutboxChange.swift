@@ -16,7 +16,8 @@ package struct OutboxChange: Sendable, Equatable {
     package var unreadable: [String]
     /// The record's secrets, so that messages can be scrubbed of them.
     package var secrets: [String]
-    /// The whole local record without its secrets; of a creation, with the values that it sends.
+    /// The whole local record without its secrets. In the fields that change it has the values of this change, though a later
+    /// one may have others.
     package var record: JSONText
     /// The same, with the values that lead to the record upstream: of an update or a deletion those that the server last
     /// said, since queued changes have not moved it yet.

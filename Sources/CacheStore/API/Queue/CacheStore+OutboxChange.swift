@@ -27,9 +27,8 @@ extension CacheStore {
         let secrets = [body, record?.document, record?.remote].compactMap(\.self).flatMap(sealer.texts)
         let operation = Operation(rawValue: row["operation"]) ?? .update
         let replaced = try replaced(by: body, operation, entity, record)
-        // Edits since a creation was sent are changes of their own, by which it is neither sent again nor looked up.
-        let document = operation == .create ? record?.document.setting(body) : record?.document
-        let shown = sealer.withoutSealed(document ?? body)
+        // Later edits are changes of their own, whose values choose neither its route nor where it is looked up.
+        let shown = sealer.withoutSealed(record?.document.setting(body) ?? body)
         let far = FarValues(schema: schema, db: db)
         let known = try far.added(to: shown, of: entity)
         let remote = operation == .create || entity.addressFields.isEmpty ? nil : record?.remote
