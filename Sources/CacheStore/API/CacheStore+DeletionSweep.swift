@@ -160,7 +160,7 @@ extension CacheStore {
                 arguments: [JSONText.array(of: keys).text, position])
             let new = try context.newKeys(of: entity)
             return try PageApplier(table: table, context: context)
-                .delete(keys: old.filter { !new.contains($0) }, isInferred: true)
+                .delete(keys: old.filter { !new.contains($0.exact) }, isInferred: true)
         }
     }
 

@@ -85,8 +85,8 @@ extension CacheStore {
         if let version = page.version { try Self.set(version, ofRecordIn: page.records, table, db) }
         // Another reading decides about children that are missing.
         let open = Set(outcome.children.values.flatMap(\.missing.keys))
-        for detail in unmoved where !open.contains(detail.key) { try markFetched(detail, table, db) }
-        for key in open { try context.writer(table).forgetFetched(key) }
+        for detail in unmoved where !open.contains(detail.key.exact) { try markFetched(detail, table, db) }
+        for key in open { try context.writer(table).forgetFetched(key.text) }
         if let cursor = page.cursor, outcome.changed {
             try CursorRow(entity: page.entity, db: db).save(cursor.including(outcome))
         }

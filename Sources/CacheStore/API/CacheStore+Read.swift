@@ -1,6 +1,7 @@
 internal import EntitySchema
 internal import GRDB
 internal import GRDBSQLite
+internal import JSONText
 package import SQLiteStore
 internal import Synchronization
 
@@ -44,7 +45,7 @@ extension CacheStore {
     /// That of a record which had this key formerly; nil if none had.
     private func currentKey(of key: String, _ entity: String) throws -> String? {
         let current = try read { db in try KeyAlias.current(of: key, entity, db) }
-        return current == key ? nil : current
+        return current.exact == key.exact ? nil : current
     }
 
     /// Throws if there is no such entity.

@@ -21,7 +21,7 @@ extension CacheStore {
                     arguments: [entity.name, (now - Self.absence).milliseconds, limit])
             }
         }
-        return Array(Set(keys).sorted().prefix(limit))
+        return keys.exactSet.sorted().prefix(limit).map(\.text)
     }
 
     /// The first ?3 missing keys of ?1, without those that were noted as absent after ?2, that have queued changes, or that

@@ -117,7 +117,7 @@ extension CacheStore {
         let created = try read { db in
             try SettlingTable(entity: entity, db: db).created(after: now - schema.upstream.settle)
         }
-        if created.contains(key) { return true }
+        if created.contains(key.exact) { return true }
         guard let fields = schema[entity]?.addressFields, !fields.isEmpty else { return false }
         return try isSettling(fields, of: entity, key: key, at: now)
     }

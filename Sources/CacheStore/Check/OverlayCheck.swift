@@ -34,7 +34,7 @@ struct OverlayCheck {
         let overlay = RecordOverlay(table.entity)
         let row = RecordRow(table: table, db: db)
         for image in images {
-            let queued = changes[image.key] ?? []
+            let queued = changes[image.key.exact] ?? []
             if queued.isEmpty, isAsTheServerSays(image) { continue }
             let place = "\(table.entity.name)/\(image.key)"
             let expected = try overlay.image(of: image, queued) { record in
@@ -65,7 +65,7 @@ struct OverlayCheck {
     }
 
     /// Record → its queued changes, oldest first.
-    private func changes(of images: [RecordImage]) throws -> [String: [RecordOverlay.Change]] {
+    private func changes(of images: [RecordImage]) throws -> [ExactText: [RecordOverlay.Change]] {
         guard hasChanges else { return [:] }
         let keys = JSONText.array(of: images.map(\.key)).text
         let rows = try Row.fetchCursor(
@@ -75,9 +75,9 @@ struct OverlayCheck {
                     WHERE entity = ? AND record_key IN (SELECT value FROM json_each(?)) ORDER BY id
                     """),
             arguments: [table.entity.name, keys])
-        var changes: [String: [RecordOverlay.Change]] = [:]
+        var changes: [ExactText: [RecordOverlay.Change]] = [:]
         while let row = try rows.next() {
-            changes[row["record_key"], default: []].append(try RecordOverlay.Change(reading: row))
+            changes[ExactText(row["record_key"]), default: []].append(try RecordOverlay.Change(reading: row))
         }
         return changes
     }

@@ -45,10 +45,10 @@ struct RecordCheck {
     }
 
     private func compareDerived(
-        _ images: ArraySlice<RecordImage>, _ expected: [String: JSONText], _ found: inout Inconsistencies
+        _ images: ArraySlice<RecordImage>, _ expected: [ExactText: JSONText], _ found: inout Inconsistencies
     ) {
-        for image in images where image.derived != expected[image.key] {
-            let (known, members) = (image.derived?.members ?? [], expected[image.key]?.members ?? [])
+        for image in images where image.derived != expected[image.key.exact] {
+            let (known, members) = (image.derived?.members ?? [], expected[image.key.exact]?.members ?? [])
             let names = plan.entity.derivedFields.map(\.name).filter { name in
                 known.first { $0.key == name }?.value != members.first { $0.key == name }?.value
             }

@@ -20,7 +20,7 @@ extension ChangeWriter {
         return .object(
             members: members.filter { name, value in
                 if AddedMembers.names.contains(name) { return false }
-                if name == entity.key, names.contains(value.plain) { return false }
+                if name == entity.key, names.contains(where: { $0.exact == value.plain.exact }) { return false }
                 let old = entity.value(of: name, in: read) ?? (entity[field: name] == nil ? .none : .null)
                 return old?.isEquivalent(to: value) != true
             })

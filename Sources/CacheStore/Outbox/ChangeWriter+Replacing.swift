@@ -15,7 +15,7 @@ extension ChangeWriter {
     ) throws -> Bool {
         let given = Self.withoutAdded(given) ?? given
         let current = try KeyAlias.current(of: key, entity.name, in: context.records)
-        if let named = given[entity.key], named.plain != current, named.plain != key {
+        if let named = given[entity.key], ![current.exact, key.exact].contains(named.plain.exact) {
             throw CacheError.invalid([
                 FieldProblem(field: entity.key, message: "the path says \(key); leave this field out, or say the same")
             ])

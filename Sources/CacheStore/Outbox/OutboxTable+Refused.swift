@@ -52,12 +52,12 @@ extension OutboxTable {
 
     /// Whether a change that waits for a failed one still has a reason to.
     private func needs(_ failed: Entry, _ later: Entry) -> Bool {
-        guard (later.entity, later.key) != (failed.entity, failed.key), let entity = schema[later.entity] else {
+        guard (later.entity, later.key.exact) != (failed.entity, failed.key.exact), let entity = schema[later.entity] else {
             return true
         }
         let isCreated = failed.operation == .create
         let isReferred = entity.fields.contains {
-            $0.kind == .reference(to: failed.entity) && later.body[$0.name]?.plain == failed.key
+            $0.kind == .reference(to: failed.entity) && later.body[$0.name]?.plain.exact == failed.key.exact
         }
         let isPartner = entity.fields.contains { $0.waitsFor?.entity == failed.entity }
         if isCreated, isReferred || isPartner && !failed.isThereAlready { return true }

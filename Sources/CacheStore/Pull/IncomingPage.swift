@@ -70,8 +70,8 @@ struct IncomingPage {
     }
 
     /// Leaves out the records whose field has one of these values.
-    mutating func remove(where field: String, isIn values: Set<String>) {
-        records.removeAll { record in record.text[field].map { values.contains($0.plain) } ?? false }
+    mutating func remove(where field: String, isIn values: Set<ExactText>) {
+        records.removeAll { record in record.text[field].map { values.contains($0.plain.exact) } ?? false }
     }
 
     /// The page of some of its records.

@@ -22,10 +22,10 @@ struct MissingTable {
     }
 
     /// They were shown since.
-    func forget(_ keys: Set<String>) throws {
+    func forget(_ keys: Set<ExactText>) throws {
         try db.cachedStatement(
             sql: "DELETE FROM sync_missing WHERE entity = ?1 AND record_key IN (SELECT value FROM json_each(?2))"
-        ).execute(arguments: [entity, JSONText.array(of: Array(keys)).text])
+        ).execute(arguments: [entity, JSONText.array(of: keys.map(\.text)).text])
     }
 
     func forgetAll() throws {

@@ -18,27 +18,27 @@ extension PageApplier {
         var clear = IncomingPage(children.records, of: table.entity)
         // A parent that was deleted since it was asked for has taken its children along.
         let row = RecordRow(table: parents, db: db)
-        let gone = try children.parents.filter { try !row.exists(KeyAlias.current(of: $0, parents.entity.name, db)) }
+        let gone = try children.parents.filter { try !row.exists(KeyAlias.current(of: $0, parents.entity.name, db)) }.exactSet
         if !gone.isEmpty {
-            page.remove(where: children.by, isIn: Set(gone))
-            clear.remove(where: children.by, isIn: Set(gone))
+            page.remove(where: children.by, isIn: gone)
+            clear.remove(where: children.by, isIn: gone)
         }
         let written = try apply(page, clear: clear, Bounds(position: position, view: .embedded))
         var outcome = ChildOutcome(written: written.written, deleted: written.deleted)
-        let present = Set(page.records.compactMap { $0.key ?? $0.unreadableKey })
+        let present = page.records.compactMap { $0.key ?? $0.unreadableKey }.exactSet
         try MissingTable(entity: table.entity.name, db: db).forget(present)
         let missing = try missing(children, present, position)
         let confirmed = missing.filter { child in
             switch children.deletes {
             case .all: true
             case .none: false
-            case .only(let keys): keys.contains(child.key)
+            case .only(let keys): keys.contains(child.key.exact)
             }
         }
         outcome.deleted += try delete(keys: confirmed.map(\.key), isInferred: true)
-        let deleted = Set(confirmed.map(\.key))
-        for child in missing where !deleted.contains(child.key) {
-            outcome.missing[child.parent, default: []].append(child.key)
+        let deleted = confirmed.map(\.key).exactSet
+        for child in missing where !deleted.contains(child.key.exact) {
+            outcome.missing[child.parent.exact, default: []].append(child.key)
         }
         return outcome
     }
@@ -46,7 +46,7 @@ extension PageApplier {
     /// Cached children of parents whose children are complete in the answer, but which are not in it. Without those that an
     /// attempt may have moved to another parent: their changes find out what became of them.
     private func missing(
-        _ children: PulledChildren, _ present: Set<String>, _ position: Int64
+        _ children: PulledChildren, _ present: Set<ExactText>, _ position: Int64
     ) throws -> [(key: String, parent: String)] {
         guard !children.complete.isEmpty else { return [] }
         let parent = table.sql(for: children.by)
@@ -63,13 +63,13 @@ extension PageApplier {
             arguments: [
                 JSONText.array(of: children.complete).text, position, table.entity.name, "$.\"\(children.by)\"",
             ]
-        ).map { (key: $0[0] as String, parent: $0[1] as String) }.filter { !present.contains($0.key) }
+        ).map { (key: $0[0] as String, parent: $0[1] as String) }.filter { !present.contains($0.key.exact) }
         // A list that is behind may lack a record that was just created or changed. It is not read again until its
         // parent changes.
         let created = try context.newKeys(of: table.entity.name)
         return try missing.filter { child in
             let changed = try context.settling(of: child.key, table.entity) != nil
-            guard changed || created.contains(child.key) else { return true }
+            guard changed || created.contains(child.key.exact) else { return true }
             try SettlingTable(entity: table.entity.name, db: db).doubt(child.key)
             return false
         }

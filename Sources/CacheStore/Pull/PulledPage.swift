@@ -96,7 +96,7 @@ package struct PulledChildren: Sendable {
     package enum Deletes: Sendable, Equatable {
         case all, none
         /// Those that an earlier reading lacked as well.
-        case only(Set<String>)
+        case only(Set<ExactText>)
     }
 
     package init(
@@ -117,7 +117,7 @@ package struct ChildOutcome: Sendable, Equatable {
     package var deleted = 0
     /// Cached children of parents whose children are complete in the answer, which are not in it and are kept so far:
     /// the keys of such parents → the keys of their missing children.
-    package var missing: [String: [String]] = [:]
+    package var missing: [ExactText: [String]] = [:]
 
     package init() {}
 

@@ -105,7 +105,7 @@ extension OutcomeApplier {
     /// even if no answer said so, and sent again it would delete the new record.
     private func endDeletion(before creation: OutboxTable.Entry, _ record: JSONText?, _ table: EntityTable) throws {
         guard creation.operation == .create, let key = record?[table.entity.key].flatMap(Entity.key),
-            key != creation.key
+            key.exact != creation.key.exact
         else { return }
         let changes = try queue.changes(of: creation.entity, key: key)
         guard let deletion = changes.last(where: { $0.operation == .delete && $0.id < creation.id }) else { return }
@@ -131,7 +131,7 @@ extension OutcomeApplier {
     private func renamed(
         _ change: OutboxTable.Entry, to given: JSONText?, _ remote: JSONText, _ table: EntityTable
     ) throws -> String {
-        guard let given, let key = Entity.key(given), key != change.key else { return change.key }
+        guard let given, let key = Entity.key(given), key.exact != change.key.exact else { return change.key }
         let position = try KeyAlias.rename(table, from: change.key, to: given, by: change.id, log)
         guard change.operation == .update else { return key }
         try SettlingTable(entity: change.entity, db: db).save(

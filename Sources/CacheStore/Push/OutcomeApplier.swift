@@ -63,7 +63,7 @@ struct OutcomeApplier {
     /// one that was deleted here before the creation was made, in a list that is behind.
     private func isTaken(_ record: JSONText, from change: OutboxTable.Entry) throws -> Bool {
         guard change.operation == .create, let table = context.table(change.entity),
-            let key = record[table.entity.key]?.plain, key != change.key
+            let key = record[table.entity.key]?.plain, key.exact != change.key.exact
         else { return false }
         if let (row, isEarlier) = try deletion(of: key, change), isEarlier,
             let time = table.entity.changeTime(of: record), let changedAt = row.changedAt, time <= changedAt
@@ -78,7 +78,7 @@ struct OutcomeApplier {
     /// the server has given again.
     private func deletion(of record: JSONText, from change: OutboxTable.Entry) throws -> Int64? {
         guard change.operation == .create, let table = context.table(change.entity),
-            let key = record[table.entity.key]?.plain, key != change.key,
+            let key = record[table.entity.key]?.plain, key.exact != change.key.exact,
             let (row, isEarlier) = try deletion(of: key, change), !isEarlier
         else { return nil }
         if let time = table.entity.changeTime(of: record), let changedAt = row.changedAt, time > changedAt {

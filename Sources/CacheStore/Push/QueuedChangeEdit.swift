@@ -56,7 +56,8 @@ struct QueuedChangeEdit {
             FieldProblem(field: $0, message: "this field cannot be both set and removed")
         }
         let key = entity.key
-        if change.operation == .create, removed.contains(key) || fields[key].map({ $0.plain != change.key }) == true {
+        let isRenamed = fields[key].map { $0.plain.exact != change.key.exact } ?? false
+        if change.operation == .create, removed.contains(key) || isRenamed {
             problems.append(FieldProblem(field: key, message: "the key of a record cannot be changed"))
         }
         if problems.isEmpty, change.operation == .update, body.members.isEmpty {

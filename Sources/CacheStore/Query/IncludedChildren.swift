@@ -1,10 +1,11 @@
 internal import GRDB
+internal import JSONText
 
 /// The children that records include through one to-many relation, collected while their rows are read. A parent's list
 /// ends at a maximum number of rows, or once it is large.
 struct IncludedChildren {
     struct Row {
-        var parent: String
+        var parent: ExactText
         /// From 1, in the list's order.
         var number: Int
         var position: [DatabaseValue]
@@ -17,11 +18,11 @@ struct IncludedChildren {
     /// The bytes of the rows that are shown.
     private(set) var size = 0
     /// For each parent, the number of the first row that is not shown.
-    private var ends: [String: Int] = [:]
-    private var sizes: [String: Int] = [:]
+    private var ends: [ExactText: Int] = [:]
+    private var sizes: [ExactText: Int] = [:]
 
     /// Whether the row is shown.
-    mutating func takes(_ number: Int, of parent: String) -> Bool {
+    mutating func takes(_ number: Int, of parent: ExactText) -> Bool {
         read += 1
         // A list has at least one record.
         if number == 1 { return true }
@@ -42,9 +43,9 @@ struct IncludedChildren {
     /// list.
     func lists(
         of records: [Includer.Open], including counts: [Int], cursor: (String, [DatabaseValue]) throws -> String
-    ) throws -> [String: Includer.Part] {
-        var parts: [String: Includer.Part] = [:]
-        var last: [String: [DatabaseValue]] = [:]
+    ) throws -> [ExactText: Includer.Part] {
+        var parts: [ExactText: Includer.Part] = [:]
+        var last: [ExactText: [DatabaseValue]] = [:]
         for index in rows.indices.sorted(by: { rows[$0].number < rows[$1].number }) {
             let row = rows[index]
             if let end = ends[row.parent] {
@@ -55,7 +56,7 @@ struct IncludedChildren {
             parts[row.parent, default: Includer.Part(bytes: [])].bytes += records[index].bytes
             parts[row.parent, default: Includer.Part(bytes: [])].count += counts[index] + 1
         }
-        for (parent, position) in last { parts[parent]?.next = try cursor(parent, position) }
+        for (parent, position) in last { parts[parent]?.next = try cursor(parent.text, position) }
         for parent in parts.keys { parts[parent]?.bytes.append(UInt8(ascii: "]")) }
         return parts
     }

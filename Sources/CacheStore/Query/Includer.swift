@@ -117,7 +117,7 @@ struct Includer {
             for (position, inclusion) in include.enumerated() {
                 let (part, isMany) = parts[position]
                 let key = isMany ? records[index].key : records[index].references[position]
-                let found = key.flatMap { part[$0] } ?? Part(bytes: Array((isMany ? "[]" : "null").utf8))
+                let found = key.flatMap { part[$0.exact] } ?? Part(bytes: Array((isMany ? "[]" : "null").utf8))
                 records[index].bytes += Array(
                     "\(position == 0 ? ",\"_include\":{" : ",")\"\(inclusion.relation.name)\":".utf8)
                 records[index].bytes += found.bytes
@@ -156,7 +156,7 @@ struct Includer {
     /// Each record of a part is shown at least once, so what the parts before it have is taken from the limit.
     private func parts(
         of include: [Inclusion], in records: [Open]
-    ) throws -> [(parts: [String: Part], isMany: Bool)] {
+    ) throws -> [(parts: [ExactText: Part], isMany: Bool)] {
         var left = self
         return try include.indices.map { index in
             let part = try left.part(include[index], of: records, reference: index)
@@ -167,7 +167,7 @@ struct Includer {
 
     private func part(
         _ inclusion: Inclusion, of records: [Open], reference: Int
-    ) throws -> (parts: [String: Part], isMany: Bool) {
+    ) throws -> (parts: [ExactText: Part], isMany: Bool) {
         guard let other = schema[inclusion.relation.entity] else { return ([:], false) }
         let table = EntityTable(entity: other)
         switch inclusion.relation.kind {
@@ -176,7 +176,7 @@ struct Includer {
         }
     }
 
-    private func ones(_ inclusion: Inclusion, _ table: EntityTable, keys: [String]) throws -> [String: Part] {
+    private func ones(_ inclusion: Inclusion, _ table: EntityTable, keys: [String]) throws -> [ExactText: Part] {
         let columns = Self.columns(for: inclusion.nested, table)
         let sql = """
             SELECT \(RecordSelect(table: table).columns), \((columns.isEmpty ? ["_key"] : columns).joined(separator: ", "))
@@ -195,12 +195,12 @@ struct Includer {
         guard size <= limit else { throw TooLarge() }
         let counts = try limited(to: limit - size).close(&found, including: inclusion.nested)
         return Dictionary(
-            uniqueKeysWithValues: zip(found, counts).map { ($0.key, Part(bytes: $0.bytes, count: $1 + 1)) })
+            uniqueKeysWithValues: zip(found, counts).map { ($0.key.exact, Part(bytes: $0.bytes, count: $1 + 1)) })
     }
 
     private func many(
         _ inclusion: Inclusion, _ table: EntityTable, _ field: String, keys: [String]
-    ) throws -> [String: Part] {
+    ) throws -> [ExactText: Part] {
         let order = ListOrder(table)
         let sql = Self.childrenSQL(table, by: table.sql(for: field), order, inclusion.nested)
         let first = RecordSelect.end(table) + Int32(order.terms.count)
@@ -210,11 +210,11 @@ struct Includer {
         try connection.query(sql, [Self.list(keys), (Self.mostIncluded + keys.count + 1).databaseValue]) { statement in
             let parent = RecordBytes.text(first, of: statement)
             let number = Int(sqlite3_column_int64(statement, first + 1))
-            guard shown.takes(number, of: parent) else { return keys.count > 1 }
+            guard shown.takes(number, of: parent.exact) else { return keys.count > 1 }
             let record = Self.open(statement, inclusion.nested, at: first + 2, extras: extras)
             found.append(record)
             shown.add(
-                IncludedChildren.Row(parent: parent, number: number, position: order.position(of: statement)),
+                IncludedChildren.Row(parent: parent.exact, number: number, position: order.position(of: statement)),
                 bytes: record.bytes.count)
             return shown.size <= limit
         }
@@ -247,6 +247,6 @@ struct Includer {
     }
 
     private static func list(_ keys: [String]) -> DatabaseValue {
-        JSONText.array(of: Set(keys).sorted()).text.databaseValue
+        JSONText.array(of: keys.exactSet.sorted().map(\.text)).text.databaseValue
     }
 }

@@ -1,5 +1,6 @@
 internal import GRDB
 internal import GRDBSQLite
+internal import JSONText
 internal import SQLiteStore
 
 /// Identifies a version of a record: a hash of the record itself, and one of everything shown with it.
@@ -38,16 +39,16 @@ package struct RecordVersion: Sendable, Equatable {
 /// The versions in which a connection has read an entity's records since the last commit, by key. Programs that poll send the
 /// version that they have, and most records are as before.
 final class ShownVersions {
-    private var versions: [String: RecordVersion] = [:]
+    private var versions: [ExactText: RecordVersion] = [:]
 
     /// 100 KiB of memory.
     private static let most = 1000
 
     subscript(_ key: String) -> RecordVersion? {
-        get { versions[key] }
+        get { versions[key.exact] }
         set {
             if versions.count >= Self.most { versions.removeAll(keepingCapacity: true) }
-            versions[key] = newValue
+            versions[key.exact] = newValue
         }
     }
 }

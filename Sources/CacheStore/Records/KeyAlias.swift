@@ -87,7 +87,7 @@ enum KeyAlias {
             .renamed, change: id, entity: table.entity.name, key: new, detail: [("old_id", .string(old))])
         for entity in log.records.plans.schema.entities {
             let changed = try renameReferences(in: entity, to: table.entity, old, given, by: id, log)
-            try log.append(.upserted, entity: entity.name, keys: changed.sorted())
+            try log.append(.upserted, entity: entity.name, keys: changed.sorted().map(\.text))
         }
         return position
     }
@@ -95,11 +95,11 @@ enum KeyAlias {
     /// Returns the keys of the records whose references were changed.
     private static func renameReferences(
         in entity: Entity, to target: Entity, _ old: String, _ given: JSONText, by id: Int64, _ log: ChangeLog
-    ) throws -> Set<String> {
+    ) throws -> Set<ExactText> {
         let db = log.records.db
         let new = given.plain
         let writer = log.records.writer(EntityTable(entity: entity))
-        var changed: Set<String> = []
+        var changed: Set<ExactText> = []
         for field in entity.fields where field.kind == .reference(to: target.name) {
             // A record whose key is a reference to the renamed record is renamed with it.
             if field.name == entity.key, entity.name != target.name, try writer.row.exists(old) {
@@ -108,9 +108,9 @@ enum KeyAlias {
             }
             let queued = try setInBodies(of: entity, field: field.name, old, given, db)
             if entity.orderWithin == field.name { try renameGroup(of: entity, from: old, to: new, db) }
-            if entity.isLocal { changed.formUnion(try renameReferences(by: writer, field: field.name, old, given)) }
+            if entity.isLocal { changed.formUnion(try renameReferences(by: writer, field: field.name, old, given).map(\.exact)) }
             for key in queued { try writer.rebuildDocument(over: key) }
-            changed.formUnion(queued)
+            changed.formUnion(queued.map(\.exact))
         }
         return changed
     }

@@ -12,7 +12,7 @@ struct RecordDependents {
         var remote: [JSONText?]
 
         func differs(from other: Version) -> Bool {
-            image.key != other.image.key || image.isDeleted != other.image.isDeleted
+            image.key.exact != other.image.key.exact || image.isDeleted != other.image.isDeleted
         }
     }
 
@@ -39,7 +39,7 @@ struct RecordDependents {
     /// `changed`: the watched fields that differ, for readers or on the server.
     func noteUpdated(_ old: Version, _ new: Version, _ changed: RecordPlan.Fields) throws {
         noteForHooks(old.image, new.image)
-        if old.image.key != new.image.key || old.image.remote != new.image.remote { try noteOwnVersion(old, new) }
+        if old.image.key.exact != new.image.key.exact || old.image.remote != new.image.remote { try noteOwnVersion(old, new) }
         for reference in plan.references {
             let isRecounted = changed & reference.counted != 0 || old.differs(from: new)
             if reference.tie.isCounted, isRecounted {
@@ -147,7 +147,7 @@ struct RecordDependents {
 
     private func noteReminders(_ old: Version, _ new: Version, _ changed: RecordPlan.Fields) throws {
         for reminder in plan.reminders {
-            if old.image.key != new.image.key {
+            if old.image.key.exact != new.image.key.exact {
                 try reminder.noteRenamed(from: old.image.key, to: new.image.key, db)
             }
             guard changed & plan.fields(reminder.fields) != 0 || old.differs(from: new) else { continue }

@@ -47,7 +47,7 @@ struct RecordRow {
     func isOwnerDeleted(of record: JSONText, _ key: String) throws -> Bool {
         for tie in table.entity.ties where tie.onDelete == .cascade {
             guard let owner = table.entity.value(of: tie.field, in: record)?.plain, !owner.isEmpty,
-                tie.entity != table.entity.name || owner != key
+                tie.entity != table.entity.name || owner.exact != key.exact
             else { continue }
             let isDeleted = try Bool.fetchOne(
                 db.cachedStatement(
@@ -92,7 +92,7 @@ struct RecordRow {
             db.cachedStatement(
                 sql: "SELECT _remote -> '$.\"\(table.entity.key)\"' FROM \(table.name) WHERE _key = ?"),
             arguments: [key])
-        return try text.map { try JSONText(parsing: $0) }.flatMap { $0.plain == key ? $0 : nil }
+        return try text.map { try JSONText(parsing: $0) }.flatMap { $0.plain.exact == key.exact ? $0 : nil }
     }
 
     /// The server's deletion that came while a change of the record was being sent, if it is still to be merged.

@@ -1,5 +1,6 @@
 internal import EntitySchema
 internal import GRDB
+internal import JSONText
 internal import SQLiteStore
 
 /// What the record writers of one transaction share. Valid only inside the transaction that is open on `db`.
@@ -114,7 +115,7 @@ final class RecordTransaction {
 
     /// The record that was changed last, if its caller knows it by this name and the connection has written nothing since.
     func changed(_ entity: String, _ name: String) -> ChangedRecord? {
-        guard let (record, writes) = lastChanged, record.name == name, record.entity == entity,
+        guard let (record, writes) = lastChanged, record.name.exact == name.exact, record.entity == entity,
             writes == db.totalChangesCount
         else { return nil }
         return record

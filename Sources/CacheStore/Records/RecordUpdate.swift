@@ -28,7 +28,7 @@ struct RecordUpdate {
         self.new = new
         self.origin = origin
         self.plan = plan
-        add(.key, old.key != new.key)
+        add(.key, old.key.exact != new.key.exact)
         add(.remote, old.remote != new.remote)
         add(.origin, origin != nil)
         add(.local, old.local != new.local)

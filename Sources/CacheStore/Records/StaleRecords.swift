@@ -21,15 +21,19 @@ struct StaleRecords {
     }
 
     /// Entity → key → why.
-    private var entries: [String: [String: Stale]] = [:]
+    private var entries: [String: [ExactText: Stale]] = [:]
     /// The same of records whose figures can wait for more writes.
-    private var postponed: [String: [String: Stale]] = [:]
+    private var postponed: [String: [ExactText: Stale]] = [:]
     /// Those that the write under way has had computed.
-    private var computed: [String: [String: Stale]] = [:]
+    private var computed: [String: [ExactText: Stale]] = [:]
     /// What is being taken: an entity, and some of its keys, the next one last.
-    private var turn: (entity: String, keys: [String]) = ("", [])
+    private var turn: (entity: String, keys: [ExactText]) = ("", [])
 
     mutating func insert(_ key: String, of entity: String, _ cause: Cause, shown: JSONText? = nil) {
+        insert(key.exact, of: entity, cause, shown: shown)
+    }
+
+    private mutating func insert(_ key: ExactText, of entity: String, _ cause: Cause, shown: JSONText?) {
         let known = entries[entity]?[key]
         let strongest = known.map { max($0.cause.rawValue, cause.rawValue) } ?? cause.rawValue
         entries[entity, default: [:]][key] = Stale(
@@ -41,13 +45,13 @@ struct StaleRecords {
     ///
     /// All records that an entity has now come before what is noted meanwhile. So they are sorted once, and a record
     /// that is computed from many others is recomputed once after them, not after each part.
-    mutating func take(atMost limit: Int) -> (entity: String, records: [String: Stale])? {
+    mutating func take(atMost limit: Int) -> (entity: String, records: [ExactText: Stale])? {
         if turn.keys.isEmpty {
             guard let entity = entries.keys.min(), let records = entries[entity] else { return nil }
             turn = (entity, records.keys.sorted(by: >))
         }
         let entity = turn.entity
-        var taken: [String: Stale] = [:]
+        var taken: [ExactText: Stale] = [:]
         for key in turn.keys.suffix(limit) { taken[key] = entries[entity]?.removeValue(forKey: key) }
         turn.keys.removeLast(min(limit, turn.keys.count))
         if entries[entity]?.isEmpty ?? false { entries[entity] = nil }

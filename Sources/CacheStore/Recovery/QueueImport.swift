@@ -120,7 +120,7 @@ struct QueueImport {
         let body = try JSONText(parsing: given.body)
         let current = try ChangeWriter(table: EntityTable(entity: entity), context: context).withCurrentKeys(body)
         // A key that is only written in another way stays: an attempt may have sent it.
-        let renamed = current.members.filter { field, key in body[field]?.plain != key.plain }
+        let renamed = current.members.filter { field, key in body[field]?.plain.exact != key.plain.exact }
         if !renamed.isEmpty { change.body = renamed.reduce(body) { $0.setting($1.key, to: $1.value) }.text }
         if let group = given.orderGroup, let owner = context.schema.owner(within: entity) {
             change.orderGroup = try KeyAlias.current(of: group, owner, db)
@@ -286,9 +286,9 @@ struct QueueImport {
 /// The records of new changes, in the order of their first. Each is merged once, because that looks at all of its changes.
 struct UnmergedRecords {
     private(set) var records: [(entity: Entity, key: String)] = []
-    private var known: Set<[String]> = []
+    private var known: Set<[ExactText]> = []
 
     mutating func insert(_ entity: Entity, _ key: String) {
-        if known.insert([entity.name, key]).inserted { records.append((entity, key)) }
+        if known.insert([entity.name.exact, key.exact]).inserted { records.append((entity, key)) }
     }
 }

@@ -168,7 +168,9 @@ struct Acknowledgement {
 
     /// An edit answered with another key: a rename if the answer has what was sent, otherwise not this record.
     private func isAnother(_ answer: JSONText) -> Bool {
-        guard change.operation == .update, let key = answer[entity.key]?.plain, key != change.key else { return false }
+        guard change.operation == .update, let key = answer[entity.key]?.plain, key.exact != change.key.exact else {
+            return false
+        }
         return !isSaid(answer)
     }
 

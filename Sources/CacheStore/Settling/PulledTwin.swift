@@ -14,8 +14,8 @@ struct PulledTwin {
 
     /// Nil if the answer gives the record no other key, or one that is not known.
     init?(of change: OutboxTable.Entry, _ answer: JSONText?, _ table: EntityTable, _ context: WriteContext) throws {
-        guard change.operation == .create, let key = answer?[table.entity.key].flatMap(Entity.key), key != change.key,
-            let remote = try context.row(table).remote(of: key)
+        guard change.operation == .create, let key = answer?[table.entity.key].flatMap(Entity.key),
+            key.exact != change.key.exact, let remote = try context.row(table).remote(of: key)
         else { return nil }
         self.table = table
         self.context = context

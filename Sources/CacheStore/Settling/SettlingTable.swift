@@ -76,11 +76,12 @@ struct SettlingTable {
     }
 
     /// The keys of records that were created here after `time`, so that the server's lists need not have them yet.
-    func created(after time: Timestamp) throws -> Set<String> {
-        try String.fetchSet(
+    func created(after time: Timestamp) throws -> Set<ExactText> {
+        try String.fetchAll(
             db.cachedStatement(
                 sql: "SELECT record_key FROM sync_settling WHERE entity = ? AND kind = 'created' AND at > ?"),
-            arguments: [entity, time.milliseconds])
+            arguments: [entity, time.milliseconds]
+        ).exactSet
     }
 
     // MARK: Fields as JSON
@@ -114,7 +115,7 @@ struct SettlingTable {
 
 extension WriteContext {
     /// The keys of records that were created so recently that their absence upstream says nothing.
-    func newKeys(of entity: String) throws -> Set<String> {
+    func newKeys(of entity: String) throws -> Set<ExactText> {
         try SettlingTable(entity: entity, db: db).created(after: now - schema.upstream.settle)
     }
 }
@@ -124,7 +125,7 @@ struct SettlingRows {
     private let table: SettlingTable
     private let now: Timestamp
     private let settle: Duration
-    private var rows: [String: Settling]
+    private var rows: [ExactText: Settling]
     /// They are too many or too long to be held at once, so each is looked up.
     private let hasMore: Bool
 
@@ -136,7 +137,7 @@ struct SettlingRows {
         self.settle = settle
         let all = try table.all(atMost: Self.most)
         hasMore = all == nil
-        rows = Dictionary((all ?? []).map { ($0.key, $0) }) { first, _ in first }
+        rows = Dictionary((all ?? []).map { ($0.key.exact, $0) }) { first, _ in first }
     }
 
     var isEmpty: Bool { rows.isEmpty && !hasMore }
@@ -144,7 +145,7 @@ struct SettlingRows {
     subscript(key: String) -> Settling? {
         get throws {
             if isEmpty { return nil }
-            return try hasMore ? table.row(of: key) : rows[key]
+            return try hasMore ? table.row(of: key) : rows[key.exact]
         }
     }
 
@@ -157,12 +158,12 @@ struct SettlingRows {
 
     mutating func save(_ row: Settling) throws {
         try table.save(row)
-        if !hasMore { rows[row.key] = row }
+        if !hasMore { rows[row.key.exact] = row }
     }
 
     mutating func remove(_ key: String) throws {
         try table.remove(key)
-        rows[key] = nil
+        rows[key.exact] = nil
     }
 
     /// Removes what is over and was confirmed before the page was requested. A clock that was set back starts the time of
@@ -175,7 +176,7 @@ struct SettlingRows {
                 row.at = now
                 try save(row)
             } else if row.isConfirmed, row.position <= position, !isAlive(row), !isDoubtful(row) {
-                try remove(key)
+                try remove(key.text)
             }
         }
     }

@@ -18,9 +18,9 @@ extension AbsenceJudge {
         var undecided: [String] = []
         var reason: String?
         /// Of the undecided, those that the upstream refuses to show.
-        var refused: Set<String> = []
+        var refused: Set<ExactText> = []
         /// For the undecided that the upstream answers with another record: the key of the other.
-        var others: [String: String] = [:]
+        var others: [ExactText: String] = [:]
         /// Whether one was answered with a failure, which may pass.
         var mayPass = false
 
@@ -28,9 +28,9 @@ extension AbsenceJudge {
         fileprivate mutating func note(
             _ found: RemoteRecord, for suspect: CacheStore.UnseenRecord, _ entity: Entity
         ) -> Bool {
-            guard found.record[entity.key]?.plain == suspect.key else {
+            guard found.record[entity.key]?.plain.exact == suspect.key.exact else {
                 undecided.append(suspect.key)
-                others[suspect.key] = found.record[entity.key]?.plain
+                others[suspect.key.exact] = found.record[entity.key]?.plain
                 reason = "asked for \(suspect.key), the upstream answers another record"
                 return false
             }
@@ -125,7 +125,7 @@ extension AbsenceJudge {
                     throw error
                 }
                 findings.mayPass = findings.mayPass || error.isServerFailure
-                findings.refused.insert(suspect.key)
+                findings.refused.insert(suspect.key.exact)
                 findings.undecided.append(suspect.key)
                 findings.reason = error.message
             }
@@ -148,15 +148,15 @@ extension AbsenceJudge {
     }
 
     /// The keys of those that the upstream has when it is asked for them; none if it serves no single records.
-    func here(among suspects: [CacheStore.UnseenRecord], of entity: Entity) async throws -> Set<String> {
-        var here: Set<String> = []
+    func here(among suspects: [CacheStore.UnseenRecord], of entity: Entity) async throws -> Set<ExactText> {
+        var here: Set<ExactText> = []
         for suspect in suspects {
             switch try await answer(on: suspect, of: entity) {
             case .notServed: return []
             case .absent: continue
             case .found(let found):
-                let isSame = found.record[entity.key]?.plain == suspect.key
-                if isSame, !entity.isDeleted(found.record) { here.insert(suspect.key) }
+                let isSame = found.record[entity.key]?.plain.exact == suspect.key.exact
+                if isSame, !entity.isDeleted(found.record) { here.insert(suspect.key.exact) }
             }
         }
         return here

@@ -59,7 +59,7 @@ struct AbsenceJudge: Sendable {
     /// The verdict of the record that was read. Of another one, a mark of deletion says nothing.
     private func verdict(_ found: RemoteRecord, on key: String?, _ entity: Entity) -> Verdict {
         guard entity.isDeleted(found.record) else { return .here(found) }
-        guard found.record[entity.key]?.plain == key else {
+        guard found.record[entity.key]?.plain.exact == key?.exact else {
             return .cannotSay("asked for \(key ?? "it"), the upstream answers another record")
         }
         return .gone
@@ -100,7 +100,7 @@ struct AbsenceJudge: Sendable {
             guard let other = try store.anotherRecord(of: entity.name, than: asked),
                 let key = other[entity.key]?.plain, entity.recordPath(of: other) != nil
             else { return false }
-            if try await read(other, of: entity)?.record[entity.key]?.plain == key { return true }
+            if try await read(other, of: entity)?.record[entity.key]?.plain.exact == key.exact { return true }
             asked.append(key)
         }
         return false
@@ -112,13 +112,15 @@ struct AbsenceJudge: Sendable {
         guard let plan = entity.pull else { return false }
         let listed = try await page(plan, of: entity, at: nil).records
         guard let shown = witness(in: listed, than: keys, of: entity) else { return false }
-        return try await read(shown, of: entity)?.record[entity.key]?.plain == shown[entity.key]?.plain
+        let found = try await read(shown, of: entity)?.record
+        return found?[entity.key]?.plain.exact == shown[entity.key]?.plain.exact
     }
 
     /// A record of a list that must be served by its key too.
     private func witness(in records: JSONText, than keys: [String], of entity: Entity) -> JSONText? {
-        records.elements.first { record in
-            guard let key = record[entity.key]?.plain, !keys.contains(key) else { return false }
+        let others = keys.exactSet
+        return records.elements.first { record in
+            guard let key = record[entity.key]?.plain, !others.contains(key.exact) else { return false }
             return !entity.isDeleted(record) && entity.recordPath(of: record) != nil
         }
     }
@@ -178,7 +180,7 @@ struct AbsenceJudge: Sendable {
     }
 
     private func verdict(on key: String, in records: JSONText, of entity: Entity) -> Verdict? {
-        records.elements.first { $0[entity.key]?.plain == key }.map { record in
+        records.elements.first { $0[entity.key]?.plain.exact == key.exact }.map { record in
             entity.isDeleted(record) ? .gone : .here(RemoteRecord(record))
         }
     }

@@ -50,6 +50,13 @@ final class AbsenceMarks: Sendable {
 
 /// Names a record where the engine remembers something of it.
 struct RecordName: Hashable, Sendable {
-    var entity: String
-    var key: String
+    let entity: String
+    private let exactKey: ExactText
+
+    init(entity: String, key: String) {
+        self.entity = entity
+        exactKey = key.exact
+    }
+
+    var key: String { exactKey.text }
 }

@@ -86,7 +86,7 @@ struct RecordRefresher: Sendable {
             return try await missing(current, entity, known, judge, position: position, wasNamed: wasNamed)
         }
         environment.absences.forget(RecordName(entity: entity.name, key: current))
-        guard found.record[entity.key]?.plain == current else {
+        guard found.record[entity.key]?.plain.exact == current.exact else {
             return .failed("the upstream answered another record than \(entity.name)/\(current)")
         }
         let outcome = try await store.apply(page(of: found, entity, position), at: environment.now())

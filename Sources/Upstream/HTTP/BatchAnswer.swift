@@ -31,11 +31,11 @@ struct BatchAnswer {
             // With one result more or less, it is not known which one belongs to which change.
             return results.count == batch.elements.count ? results : batch.elements.map { _ in .none }
         }
-        var found: [String: [JSONText]] = [:]
-        for result in results { found[place.value(in: result)?.plain ?? "", default: []].append(result) }
-        let marks = batch.elements.indices.map { batch.mark(of: $0, upstream) ?? "" }
+        var found: [ExactText: [JSONText]] = [:]
+        for result in results { found[(place.value(in: result)?.plain ?? "").exact, default: []].append(result) }
+        let marks = batch.elements.indices.map { (batch.mark(of: $0, upstream) ?? "").exact }
         return marks.map { mark in
-            guard !mark.isEmpty, marks.count(where: { $0 == mark }) == 1, let results = found[mark], results.count == 1
+            guard mark != "", marks.count(where: { $0 == mark }) == 1, let results = found[mark], results.count == 1
             else { return .none }
             return results[0]
         }
@@ -46,9 +46,9 @@ struct BatchAnswer {
         let request = request(of: index)
         guard let body = response.json,
             let record = request.answered(in: body),
-            let key = record[request.key]?.plain, key != batch.elements[index].key
+            let key = record[request.key]?.plain, key.exact != batch.elements[index].key.exact
         else { return false }
-        return batch.elements.contains { $0.request.entity == request.entity && $0.key == key }
+        return batch.elements.contains { $0.request.entity == request.entity && $0.key.exact == key.exact }
     }
 
     /// The request of an element, with the place where this batch has its record.

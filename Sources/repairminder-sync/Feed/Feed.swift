@@ -85,7 +85,7 @@ struct Feed {
             var rows = FeedRows()
             var gone = times
             for record in try await source.records(of: entity, times.keys.map(\.text).sorted()) {
-                let id = FeedKey(record[entity.key]?.plain ?? "")
+                let id = ExactText(record[entity.key]?.plain ?? "")
                 rows.add(record, of: entity, at: times[id] ?? now())
                 gone[id] = nil
             }

@@ -5,7 +5,7 @@ import JSONText
 struct FeedChanges: Equatable {
     /// In the order of the entities' first entries.
     private(set) var entities: [String] = []
-    private(set) var times: [String: [FeedKey: Timestamp]] = [:]
+    private(set) var times: [String: [ExactText: Timestamp]] = [:]
 
     /// Which of `entries` are about records: all but those about reminders. A renamed record is two.
     init(_ entries: [JSONText], now: Timestamp) {
@@ -14,7 +14,7 @@ struct FeedChanges: Equatable {
             let time = entry["at"]?.string.flatMap(Timestamp.init(iso8601:)) ?? now
             for id in [entry["id"], entry["old_id"]].compactMap({ $0 }) where id.kind != .null {
                 if times[entity] == nil { entities.append(entity) }
-                times[entity, default: [:]][FeedKey(id.plain)] = time
+                times[entity, default: [:]][ExactText(id.plain)] = time
             }
         }
     }

@@ -4,7 +4,7 @@ import JSONText
 /// Records as the parameters of a table's statements.
 struct FeedRows {
     private(set) var keys: [String] = []
-    private var places: [FeedKey: Int] = [:]
+    private var places: [ExactText: Int] = [:]
     private var times: [Timestamp] = []
     private var records: [JSONText] = []
 
@@ -15,8 +15,8 @@ struct FeedRows {
     mutating func add(_ record: JSONText, of entity: FeedEntity, at time: Timestamp) {
         let key = entity.id(of: record)
         let fed = entity.fed(record)
-        guard let place = places[FeedKey(key)] else {
-            places[FeedKey(key)] = keys.count
+        guard let place = places[ExactText(key)] else {
+            places[ExactText(key)] = keys.count
             keys.append(key)
             times.append(time)
             records.append(fed)

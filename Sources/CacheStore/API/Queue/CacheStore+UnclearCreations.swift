@@ -38,7 +38,7 @@ extension CacheStore {
     /// Records that the creation may have made unseen, and that were edited here since: pulls have brought them after its
     /// first attempt. `fields` are those that acknowledged edits have set.
     package func editedTwins(of change: OutboxChange) throws -> [(record: JSONText, fields: Set<String>)] {
-        let edits: [(String, Set<String>)] = try read { db in
+        let edits: [(ExactText, Set<String>)] = try read { db in
             try Row.fetchAll(
                 db.cachedStatement(sql: Self.laterEditsSQL), arguments: [change.id, change.entity]
             ).map { row in
@@ -46,12 +46,12 @@ extension CacheStore {
                 let fields = try (row["fields"] as String?).map {
                     try JSONText(parsing: $0).elements.compactMap(\.string)
                 }
-                return (try KeyAlias.current(of: key, change.entity, db), Set(fields ?? []))
+                return (try KeyAlias.current(of: key, change.entity, db).exact, Set(fields ?? []))
             }
         }
         return try Dictionary(edits) { $0.union($1) }.sorted { $0.key < $1.key }.compactMap { key, fields in
-            guard try key != change.key && !wasKnown(key, before: change),
-                let record = try remote(of: change.entity, key: key)
+            guard try key != change.key.exact && !wasKnown(key.text, before: change),
+                let record = try remote(of: change.entity, key: key.text)
             else { return nil }
             return (record, fields)
         }

@@ -33,7 +33,7 @@ package struct LocalTransaction {
     ) throws -> String {
         let reference = try reference(to: key, of: parent)
         let writer = try writer(entity)
-        if let given = try writer.withCurrentKeys(body)[field], given.plain != reference.plain {
+        if let given = try writer.withCurrentKeys(body)[field], given.plain.exact != reference.plain.exact {
             throw CacheError.invalid([
                 FieldProblem(field: field, message: "the path says \(key); leave this field out, or say the same")
             ])

@@ -15,9 +15,16 @@ struct FilterValues {
     {
         var values: [DatabaseValue] = []
         var seen: Set<DatabaseValue> = []
+        var seenTexts: Set<ExactText> = []
         for text in texts {
             let value = try value(text, of: field, named: name, isWhole: isWhole)
-            if texts.count == 1 || seen.insert(value).inserted { values.append(value) }
+            let isNew =
+                if case .string(let text) = value.storage {
+                    seenTexts.insert(text.exact).inserted
+                } else {
+                    seen.insert(value).inserted
+                }
+            if isNew { values.append(value) }
         }
         return values
     }

@@ -23,7 +23,7 @@ struct DerivedRefresh {
         while let (entity, stale) = records.stale.take(atMost: Self.batch) {
             guard let entity = schema[entity] else { continue }
             let table = EntityTable(entity: entity)
-            let keys = JSONText.array(of: Array(stale.keys))
+            let keys = JSONText.array(of: stale.keys.map(\.text))
             var position: Int64? = .min
             while let reached = position {
                 let (rows, areAll) = try load(keys, after: reached, table)
@@ -35,14 +35,14 @@ struct DerivedRefresh {
 
     /// While the figures cannot be found, they stay as they are.
     private func recompute(
-        _ rows: [RecordImage], _ stale: [String: StaleRecords.Stale], _ table: EntityTable
+        _ rows: [RecordImage], _ stale: [ExactText: StaleRecords.Stale], _ table: EntityTable
     ) throws {
         let entity = table.entity
-        let rows = rows.filter { stale[$0.key]?.cause != .sentChildren || isFigureUnsaid($0, entity) }
+        let rows = rows.filter { stale[$0.key.exact]?.cause != .sentChildren || isFigureUnsaid($0, entity) }
         guard !rows.isEmpty else { return }
         var changes = Changes()
         func lay(_ row: RecordImage, _ derived: JSONText?) throws {
-            guard let stale = stale[row.key] else { return }
+            guard let stale = stale[row.key.exact] else { return }
             try self.lay(row, stale, derived, table, &changes)
         }
         let postponed = PostponedFigures(table, in: schema, db)
@@ -51,7 +51,7 @@ struct DerivedRefresh {
             for row in rows { try lay(row, row.derived) }
         } else {
             try RelationAggregates.forEachPart(of: rows, postponed.figures, db) { part, derived in
-                for row in part { try lay(row, derived[row.key]) }
+                for row in part { try lay(row, derived[row.key.exact]) }
             }
         }
         let log = ChangeLog(records: records, at: now)

@@ -61,7 +61,7 @@ struct RelationAggregates {
     /// no entry.
     static func forEachPart(
         of rows: [RecordImage], _ figures: [RelationAggregates], _ db: Database,
-        _ use: (_ part: ArraySlice<RecordImage>, _ members: [String: JSONText]) throws -> Void
+        _ use: (_ part: ArraySlice<RecordImage>, _ members: [ExactText: JSONText]) throws -> Void
     ) throws {
         var rest = rows[...]
         while !rest.isEmpty {
@@ -74,9 +74,9 @@ struct RelationAggregates {
     /// The members of the first records, and how many records these are.
     private static func members(
         of rows: ArraySlice<RecordImage>, _ figures: [RelationAggregates], _ db: Database
-    ) throws -> (members: [String: JSONText], count: Int) {
+    ) throws -> (members: [ExactText: JSONText], count: Int) {
         var count = rows.count
-        var members: [String: [(key: String, value: JSONText)]] = [:]
+        var members: [ExactText: [(key: String, value: JSONText)]] = [:]
         for figures in figures {
             let found = try figures.values(for: rows.prefix(count).map { (key: $0.key, remote: $0.remote) }, db)
             members.merge(found.values) { $0 + $1 }
@@ -100,24 +100,24 @@ struct RelationAggregates {
     /// For each key of the first `count` rows, the members that differ from the server's.
     private func values(
         for rows: [(key: String, remote: JSONText?)], _ db: Database
-    ) throws -> (values: [String: [(key: String, value: JSONText)]], count: Int) {
+    ) throws -> (values: [ExactText: [(key: String, value: JSONText)]], count: Int) {
         let bases = rows.map { row in fields.map { parent.entity.serverValue(of: $0.field, in: row.remote) } }
         let isTime = fields.contains { if case .latest = $0.figure.measure { true } else { false } }
         // Unchanged children count only if the server does not send the aggregate itself.
         let whole = zip(rows, bases).filter { isTime || $1.contains(nil) }.map(\.0.key)
         let totals = try totals(of: rows.map(\.key), whole: whole, db)
-        var result: [String: [(key: String, value: JSONText)]] = [:]
+        var result: [ExactText: [(key: String, value: JSONText)]] = [:]
         var (count, bytes) = (0, 0)
         for (row, bases) in zip(rows, bases) where bytes < Self.mostBytes {
             count += 1
-            let known = totals[row.key] ?? [:]
+            let known = totals[row.key.exact] ?? [:]
             for (place, item) in fields.enumerated() {
                 let sides = [Side.same, .here, .there].map { known[$0]?[place] ?? Total() }
                 let latest = latestTime(item.figure, bases)
                 guard let value = try value(item, sides, base: bases[place], latest: latest, db),
                     value != bases[place]
                 else { continue }
-                result[row.key, default: []].append((key: item.field.name, value: value))
+                result[row.key.exact, default: []].append((key: item.field.name, value: value))
                 bytes += value.bytes.count
             }
         }
@@ -182,14 +182,14 @@ struct RelationAggregates {
 
     private func totals(
         of keys: [String], whole: [String], _ db: Database
-    ) throws -> [String: [Side: [Total]]] {
+    ) throws -> [ExactText: [Side: [Total]]] {
         let rows = try Row.fetchCursor(
             db.cachedStatement(sql: RelationAggregateStatement(figures: self).sql),
             arguments: [JSONText.array(of: keys).text, JSONText.array(of: whole).text])
-        var totals: [String: [Side: [Total]]] = [:]
+        var totals: [ExactText: [Side: [Total]]] = [:]
         while let row = try rows.next() {
             guard let side = Side(rawValue: row[0]) else { continue }
-            totals[row[1], default: [:]][side] = fields.indices.map { total(fields[$0].figure, row, $0 + 2, side) }
+            totals[ExactText(row[1]), default: [:]][side] = fields.indices.map { total(fields[$0].figure, row, $0 + 2, side) }
         }
         return totals
     }

@@ -25,13 +25,15 @@ package struct SignalReading: Sendable, Equatable {
 
 /// What to read because of a message: one record, or an entity when the key is not known.
 package struct Signal: Sendable, Hashable {
-    package var entity: String
-    package var key: String?
+    package let entity: String
+    private let exactKey: ExactText?
 
     package init(entity: String, key: String? = nil) {
         self.entity = entity
-        self.key = key
+        exactKey = key?.exact
     }
+
+    package var key: String? { exactKey?.text }
 }
 
 /// A JSON body with values of an event: `{ clientId: "{$event.clientId}", subscriptions: ["orders/*"] }`.

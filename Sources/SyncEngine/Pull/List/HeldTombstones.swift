@@ -1,5 +1,6 @@
 internal import CacheStore
 internal import EntitySchema
+internal import JSONText
 internal import Upstream
 
 /// Decides about records that the upstream says were deleted, where that is not believed at once: each is asked for by
@@ -37,7 +38,7 @@ struct HeldTombstones {
         let suspects = keys.count <= AbsenceJudge.most ? try suspects() : []
         let here = try await puller.judge.here(among: suspects, of: entity)
         return try await store.delete(
-            keys.filter { !here.contains($0) }, of: entity.name, position: position, at: puller.now())
+            keys.filter { !here.contains($0.exact) }, of: entity.name, position: position, at: puller.now())
     }
 
     private func suspects() throws -> [CacheStore.UnseenRecord] {

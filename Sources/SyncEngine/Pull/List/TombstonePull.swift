@@ -24,7 +24,7 @@ struct TombstonePull {
     /// What the pages have led to.
     private struct Progress {
         var deleted = 0
-        var held: Set<String> = []
+        var held: Set<ExactText> = []
         /// The latest time of a deletion.
         var latest: String?
         /// How many more records may be deleted without asking for them.
@@ -83,7 +83,7 @@ struct TombstonePull {
         var reader = PageReader(puller, entity, list.plan, from: pull)
         let progress = try await read(
             &reader, isRepeat: pull.kind == .everything || cursor.heldDeletions > 0 || cursor.error != nil)
-        let held = HeldTombstones(puller: puller, entity: entity, keys: progress.held.sorted())
+        let held = HeldTombstones(puller: puller, entity: entity, keys: progress.held.sorted().map(\.text))
         let before = cursor.heldDeletions
         let (deleted, left) = try await resolve(held, progress, before: before)
         if left == 0 { move(&cursor, to: progress.latest, reader.delta, after: stopwatch.duration) }
@@ -155,7 +155,7 @@ struct TombstonePull {
         page.tombstones = progress.allowance
         let outcome = try await store.apply(page, at: puller.now())
         progress.deleted += outcome.deleted
-        progress.held.formUnion(outcome.heldTombstones)
+        progress.held.formUnion(outcome.heldTombstones.exactSet)
         progress.latest = [progress.latest, outcome.latestChange, latest(of: entries)].compactMap(\.self).max()
         progress.allowance -= progress.allowance == .max ? 0 : outcome.deleted
     }

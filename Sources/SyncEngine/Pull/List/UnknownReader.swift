@@ -11,7 +11,7 @@ struct UnknownReader {
     private let puller: Puller
     private let entity: Entity
     private let isPartial: Bool
-    private var asked: Set<String> = []
+    private var asked: Set<ExactText> = []
     private var failures = 0
 
     /// This many failures in a row concern more than single records.
@@ -40,19 +40,19 @@ struct UnknownReader {
     /// Whether the cache lacks the record, and it may not be whole.
     private mutating func isUnknown(_ record: JSONText) throws -> Bool {
         guard failures < Self.mostFailures, asked.count < AbsenceJudge.most,
-            let key = record[entity.key].flatMap(Entity.key), !asked.contains(key), !entity.isDeleted(record),
+            let key = record[entity.key].flatMap(Entity.key), !asked.contains(key.exact), !entity.isDeleted(record),
             entity.recordPath(of: record) != nil,
             entity.fields.contains(where: { !$0.isDerivedHere && entity.value(of: $0.name, in: record) == nil }),
             try puller.store.remote(of: entity.name, key: key) == nil
         else { return false }
-        asked.insert(key)
+        asked.insert(key.exact)
         return true
     }
 
     private func read(_ record: JSONText) async throws {
         let position = try puller.store.position()
         guard let found = try await puller.judge.read(record, of: entity),
-            found.record[entity.key]?.plain == record[entity.key]?.plain, !entity.isDeleted(found.record)
+            found.record[entity.key]?.plain.exact == record[entity.key]?.plain.exact, !entity.isDeleted(found.record)
         else { return }
         try await puller.store.apply([found], of: entity, position: position, at: puller.now())
     }

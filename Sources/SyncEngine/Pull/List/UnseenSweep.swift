@@ -96,8 +96,8 @@ struct UnseenSweep {
         if isBelieved, findings.others.count <= puller.deletionGuard.tombstones(of: entity.name, rows: rows) {
             keys = try findings.others.filter { key, other in
                 guard case .known(let current, _) = try store.remoteState(of: other, entity.name) else { return false }
-                return current != key && !suspects.contains { $0.key == current }
-            }.map(\.key)
+                return current.exact != key && !suspects.contains { $0.key.exact == current.exact }
+            }.map(\.key.text)
         }
         let named = suspects.map(\.key) + findings.others.values
         if !keys.isEmpty, try await !puller.judge.servesAnother(of: entity, than: named) { keys = [] }
@@ -114,7 +114,7 @@ struct UnseenSweep {
         guard isConfirmed else { return [] }
         if findings.refused.isEmpty { return findings.undecided }
         let isServed = try await puller.judge.servesAnother(of: entity, than: suspects.map(\.key))
-        return isServed ? findings.undecided : findings.undecided.filter { !findings.refused.contains($0) }
+        return isServed ? findings.undecided : findings.undecided.filter { !findings.refused.contains($0.exact) }
     }
 
     private func reasonToHold(_ count: Int, rows: Int) async throws -> String? {

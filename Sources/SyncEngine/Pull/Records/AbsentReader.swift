@@ -44,7 +44,7 @@ struct AbsentReader {
             _ = try await store.delete([key], of: entity.name, position: position, at: environment.now())
             return false
         }
-        guard found.record[entity.key]?.plain == key else { return false }
+        guard found.record[entity.key]?.plain.exact == key.exact else { return false }
         try await store.apply([found], of: entity, position: position, at: environment.now())
         return false
     }

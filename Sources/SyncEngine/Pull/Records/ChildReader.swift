@@ -103,7 +103,7 @@ struct ChildReader {
         guard first.isWhole, !first.isComplete, first.bytes <= Self.mostBytes / 2 else { return }
         let second = try await reading(of: path, from: upstream, under: family.key)
         family.isPutBack = second.isPutBack
-        family.children += second.children.filter { !first.keys.contains(key($0)) }
+        family.children += second.children.filter { !first.keys.contains(key($0).exact) }
         family.isComplete =
             second.isComplete || second.isWhole && second.total == nil && second.keys == first.keys
         family.age = [first.age, second.age].compactMap(\.self).max()
@@ -114,7 +114,7 @@ struct ChildReader {
         /// As `Family.bytes`.
         var bytes = 0
         var isPutBack = false
-        var keys: Set<String> = []
+        var keys: Set<ExactText> = []
         var total: Int?
         /// No page is left that could not be followed.
         var isWhole = false
@@ -149,7 +149,7 @@ struct ChildReader {
             (reading.total, reading.isWhole) = (page.total, page.unfollowed == nil && !isPartial)
             reading.age = [reading.age, page.age].compactMap(\.self).max()
         } while position != nil
-        reading.keys = Set(reading.children.map(self.key))
+        reading.keys = reading.children.map(self.key).exactSet
         return reading
     }
 

@@ -272,7 +272,7 @@ struct DetailPuller {
             fetched.isGone = true
             return fetched
         }
-        guard found[entity.key]?.plain == parent.key else {
+        guard found[entity.key]?.plain.exact == parent.key.exact else {
             throw .malformed("asked for \(entity.name)/\(parent.key), the upstream answered another record")
         }
         fetched.record = found

@@ -29,10 +29,10 @@ struct MissingChildren {
     }
 
     /// `missing`: the keys of parents → the keys of their missing children. At most a hundred parents are asked.
-    func confirm(_ missing: [String: [String]]) async throws -> Outcome {
+    func confirm(_ missing: [ExactText: [String]]) async throws -> Outcome {
         var outcome = Outcome()
         for (index, (key, children)) in missing.sorted(by: { $0.key < $1.key }).enumerated() {
-            switch index < AbsenceJudge.most ? try await confirm(children, of: key) : .open(age: .zero) {
+            switch index < AbsenceJudge.most ? try await confirm(children, of: key.text) : .open(age: .zero) {
             case .deleted(let count): outcome.deleted += count
             case .open(let age):
                 outcome.left += children
@@ -53,7 +53,7 @@ struct MissingChildren {
             return .open(age: .zero)
         }
         if let age = family.age { return .open(age: age) }
-        guard var pulled = reader.pulled([family], deletes: .only(Set(children))).first, !pulled.complete.isEmpty else {
+        guard var pulled = reader.pulled([family], deletes: .only(children.exactSet)).first, !pulled.complete.isEmpty else {
             return .open(age: .zero)
         }
         pulled.complete = [key]
@@ -88,7 +88,7 @@ extension Puller {
     /// Children that cannot be confirmed, and those without a parent, are deleted when a later pull lacks them as well,
     /// within the guard. Returns how many were deleted, and whether the next pull must read all parents again to decide.
     func resolve(
-        _ missing: [String: [String]], of parent: Entity, _ detail: PullPlan.Detail, isFull: Bool
+        _ missing: [ExactText: [String]], of parent: Entity, _ detail: PullPlan.Detail, isFull: Bool
     ) async throws -> (deleted: Int, isOpen: Bool) {
         let confirmation = MissingChildren(store: store, upstream: upstream, parent: parent, detail: detail, now: now)
         let outcome = try await confirmation.confirm(missing)

@@ -30,11 +30,11 @@ struct RecordReader {
 
     /// An unknown key may be a new name of the record.
     private func isAnother(_ answered: JSONText, than known: JSONText, _ entity: Entity) throws -> Bool {
-        guard let asked = known[entity.key]?.plain, let key = answered[entity.key]?.plain, key != asked,
+        guard let asked = known[entity.key]?.plain, let key = answered[entity.key]?.plain, key.exact != asked.exact,
             case .known(let current, _) = try store.remoteState(of: key, entity.name)
         else { return false }
         switch try store.remoteState(of: asked, entity.name) {
-        case .known(let own, _), .unknown(let own): return own != current
+        case .known(let own, _), .unknown(let own): return own.exact != current.exact
         case .local: return true
         }
     }
@@ -89,7 +89,7 @@ struct RecordReader {
     }
 
     private func child(_ known: JSONText, among siblings: ChildReader.Family, _ entity: Entity) -> JSONText? {
-        siblings.children.first { $0[entity.key]?.plain == known[entity.key]?.plain }
+        siblings.children.first { $0[entity.key]?.plain.exact == known[entity.key]?.plain.exact }
     }
 
     /// The record in the list of another parent, to which a change made here may have moved it.

@@ -11,7 +11,7 @@ struct ReferenceReader {
     let puller: Puller
     let entity: Entity
     /// By this pull.
-    private var asked: Set<String> = []
+    private var asked: Set<ExactText> = []
     private var failures: [String] = []
     private var wasRefused = false
     private var hasEnded = false
@@ -42,7 +42,7 @@ struct ReferenceReader {
             try await store.noteReferencesComplete(of: entity, at: position, puller.now())
             return false
         }
-        let keys = Array(missing.filter { !asked.contains($0) }.prefix(room))
+        let keys = Array(missing.filter { !asked.contains($0.exact) }.prefix(room))
         guard !keys.isEmpty else { return false }
         try await ask(for: keys)
         return true
@@ -70,7 +70,7 @@ struct ReferenceReader {
         var (absent, refused, unclear): ([String], [String], [String]) = ([], [], [])
         var inARow = 0
         for key in keys where !hasEnded {
-            asked.insert(key)
+            asked.insert(key.exact)
             do {
                 if try await !take(key) { absent.append(key) }
                 inARow = 0
@@ -98,7 +98,7 @@ struct ReferenceReader {
         let known = JSONText.object(members: [(entity.key, entity.keyValue(key))])
         guard entity.recordPath(of: known) != nil else { return false }
         let position = try store.position()
-        guard let found = try await puller.judge.read(known, of: entity), found.record[entity.key]?.plain == key,
+        guard let found = try await puller.judge.read(known, of: entity), found.record[entity.key]?.plain.exact == key.exact,
             !entity.isDeleted(found.record)
         else { return false }
         let outcome = try await store.apply([found], of: entity, position: position, at: puller.now())

@@ -130,7 +130,7 @@ struct CreateReconciler {
     /// differs is the creation's only with what was sent.
     private func own(_ change: OutboxChange, _ entity: Entity) async throws -> RemoteRecord? {
         guard let found = try await reader.answer(of: entity, known: change.record) else { return nil }
-        guard let key = found.record[entity.key]?.plain, key != change.key else { return found }
+        guard let key = found.record[entity.key]?.plain, key.exact != change.key.exact else { return found }
         let isKnown = try store.wasKnown(key, before: change)
         guard change.isMade(into: found.record, of: entity, isKnown: isKnown) else {
             throw RecordReader.anotherRecord(found.record, than: change.record, entity)

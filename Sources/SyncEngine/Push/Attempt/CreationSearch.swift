@@ -242,7 +242,7 @@ struct CreationSearch {
 
     private func digest(of record: JSONText) -> Int {
         var hasher = Hasher()
-        hasher.combine(record[entity.key]?.plain ?? record.text)
+        hasher.combine((record[entity.key]?.plain ?? record.text).exact)
         for field in fields { hasher.combine(entity.value(of: field, in: record)?.text) }
         hasher.combine(entity.isDeleted(record))
         return hasher.finalize()
@@ -256,7 +256,7 @@ struct CreationSearch {
             let key = record[entity.key]?.plain, !key.isEmpty
         else { return nil }
         // If the record already has its final key, the change itself made that key known.
-        guard try key == change.key || !store.wasKnown(key, before: change) else { return nil }
+        guard try key.exact == change.key.exact || !store.wasKnown(key, before: change) else { return nil }
         guard wasDeletedEarlier(record) != true else { return nil }
         guard isPartial, entity.recordPath(of: record) != nil else { return RemoteRecord(record) }
         guard let whole = try await whole(record) else { return RemoteRecord(record) }
@@ -289,7 +289,7 @@ struct CreationSearch {
     /// the window, a change time from after the attempt denies it; without one, or where it is the day of the attempt, a record
     /// that is inside counts as new.
     private func wasUnseenEarlier(_ record: JSONText) throws -> Bool {
-        guard record[entity.key]?.plain != change.key else { return false }
+        guard record[entity.key]?.plain.exact != change.key.exact else { return false }
         let isLongSince = isEarlier(record, by: .seconds(86_400)) == true
         if request.path != entity.pull?.path, isLongSince { return true }
         guard entity.pull?.window != nil else { return false }
@@ -302,7 +302,8 @@ struct CreationSearch {
     /// as deleted and the time is unknown. A record with the key made here is the change's own; so is any if the
     /// creation itself has the mark.
     private func wasDeletedEarlier(_ record: JSONText) -> Bool? {
-        guard entity.isDeleted(record), !entity.isDeleted(change.body), record[entity.key]?.plain != change.key
+        guard entity.isDeleted(record), !entity.isDeleted(change.body),
+            record[entity.key]?.plain.exact != change.key.exact
         else { return false }
         return isEarlier(record)
     }

@@ -34,7 +34,7 @@ extension Pusher {
     /// that waits for another one is not ready.
     func batch(of changes: [OutboxChange], by plan: BatchPlan, size: Int) -> [BatchedChange] {
         var batch: [BatchedChange] = []
-        var records: Set<[String]> = []
+        var records: Set<RecordName> = []
         var bytes = 0
         for change in changes where batchPlan(change) == plan {
             guard let entity = schema[change.entity], let request = change.request(of: entity) else { continue }
@@ -42,7 +42,7 @@ extension Pusher {
                 request, of: change.record, idempotencyKey: change.idempotencyKey, in: plan)
             bytes += BatchRequest(plan: plan, elements: [element]).json(of: 0, schema.upstream)?.bytes.count ?? 0
             guard batch.count < size, bytes <= plan.bytes else { break }
-            guard records.insert([change.entity, change.key]).inserted else { continue }
+            guard records.insert(RecordName(entity: change.entity, key: change.key)).inserted else { continue }
             batch.append(BatchedChange(change: change, entity: entity, element: element))
         }
         return batch

@@ -14,7 +14,7 @@ extension Pusher {
         if let found = try await readable(answered.record, of: entity) {
             if let record = try own(found, of: change, entity) { return acknowledged(asRead: record) }
         } else if try !isAnother(key, than: change),
-            key == change.key || !answered.isLater || !hasLookUp(change, entity)
+            key.exact == change.key.exact || !answered.isLater || !hasLookUp(change, entity)
         {
             return .acknowledged(record: answered.record, version: answered.version)
         }
@@ -31,7 +31,7 @@ extension Pusher {
 
     /// Whether the key belonged to another record before the creation was sent.
     private func isAnother(_ key: String, than change: OutboxChange) throws -> Bool {
-        try key != change.key && store.wasKnown(key, before: change)
+        try key.exact != change.key.exact && store.wasKnown(key, before: change)
     }
 
     /// Whether the answer is a record that was there before and has other values: the new record's parent, or one that
