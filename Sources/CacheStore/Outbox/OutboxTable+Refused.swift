@@ -52,7 +52,8 @@ extension OutboxTable {
 
     /// Whether a change that waits for a failed one still has a reason to.
     private func needs(_ failed: Entry, _ later: Entry) -> Bool {
-        guard (later.entity, later.key.exact) != (failed.entity, failed.key.exact), let entity = schema[later.entity] else {
+        guard (later.entity, later.key.exact) != (failed.entity, failed.key.exact), let entity = schema[later.entity]
+        else {
             return true
         }
         let isCreated = failed.operation == .create

@@ -18,7 +18,8 @@ extension PageApplier {
         var clear = IncomingPage(children.records, of: table.entity)
         // A parent that was deleted since it was asked for has taken its children along.
         let row = RecordRow(table: parents, db: db)
-        let gone = try children.parents.filter { try !row.exists(KeyAlias.current(of: $0, parents.entity.name, db)) }.exactSet
+        let gone = try children.parents.filter { try !row.exists(KeyAlias.current(of: $0, parents.entity.name, db)) }
+            .exactSet
         if !gone.isEmpty {
             page.remove(where: children.by, isIn: gone)
             clear.remove(where: children.by, isIn: gone)

@@ -86,7 +86,8 @@ extension PageApplier {
         let there = try self.keys(table.displaced(by: field, Self.isListed), keys)
         let (parents, known) = (keys.exactSet, here.exactSet)
         for key in here + there.filter({ !known.contains($0.exact) }) {
-            guard let remote = try writer.row.remote(of: key), let value = remote[field], parents.contains(value.plain.exact)
+            guard let remote = try writer.row.remote(of: key), let value = remote[field],
+                parents.contains(value.plain.exact)
             else { continue }
             try writer.assumeRemote(remote.setting(field, to: .null), of: key)
             try noteOwnChange(of: field, from: value, of: key)

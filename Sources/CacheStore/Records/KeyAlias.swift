@@ -108,7 +108,9 @@ enum KeyAlias {
             }
             let queued = try setInBodies(of: entity, field: field.name, old, given, db)
             if entity.orderWithin == field.name { try renameGroup(of: entity, from: old, to: new, db) }
-            if entity.isLocal { changed.formUnion(try renameReferences(by: writer, field: field.name, old, given).map(\.exact)) }
+            if entity.isLocal {
+                changed.formUnion(try renameReferences(by: writer, field: field.name, old, given).map(\.exact))
+            }
             for key in queued { try writer.rebuildDocument(over: key) }
             changed.formUnion(queued.map(\.exact))
         }

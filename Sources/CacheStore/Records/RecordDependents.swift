@@ -39,7 +39,9 @@ struct RecordDependents {
     /// `changed`: the watched fields that differ, for readers or on the server.
     func noteUpdated(_ old: Version, _ new: Version, _ changed: RecordPlan.Fields) throws {
         noteForHooks(old.image, new.image)
-        if old.image.key.exact != new.image.key.exact || old.image.remote != new.image.remote { try noteOwnVersion(old, new) }
+        if old.image.key.exact != new.image.key.exact || old.image.remote != new.image.remote {
+            try noteOwnVersion(old, new)
+        }
         for reference in plan.references {
             let isRecounted = changed & reference.counted != 0 || old.differs(from: new)
             if reference.tie.isCounted, isRecounted {

@@ -103,7 +103,7 @@ struct StaleRecordTests {
         for number in 100..<125 { stale.insert("\(number)", of: "lines", .owner) }
         var taken: [[String]] = []
         while let (entity, records) = stale.take(atMost: 10) {
-            taken.append([entity] + records.keys.sorted())
+            taken.append([entity] + records.keys.sorted().map(\.text))
             guard entity == "lines" else { continue }
             // The record that all of them belong to, and one that still waits.
             stale.insert("a", of: "clients", .children)

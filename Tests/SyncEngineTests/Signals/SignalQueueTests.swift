@@ -32,6 +32,15 @@ struct SignalQueueTests {
         #expect(queue.wait(at: at(500)) == nil)
     }
 
+    @Test("keys that look the same, in other bytes, name two records")
+    func equivalentKeys() {
+        let queue = Reads(limits: [:])
+        let (composed, apart) = (Signal(entity: "orders", key: "\u{E9}"), Signal(entity: "orders", key: "e\u{301}"))
+        #expect(queue.add(composed, at: start) && queue.add(apart, at: start))
+        let read = [queue.next(at: start), queue.next(at: start)]
+        #expect(Set(read) == [composed, apart])
+    }
+
     @Test("the gap grows while signals go on, up to a second for a record, and shrinks afterwards")
     func gaps() {
         let queue = Reads(limits: [:])

@@ -39,7 +39,8 @@ struct BatchAnswerTests {
 
     /// What each of three edits was answered, in a word.
     private func answers(
-        _ body: String, _ batch: String, status: Int = 200, operation: Operation = .update, rules: String? = nil
+        _ body: String, _ batch: String, status: Int = 200, operation: Operation = .update, rules: String? = nil,
+        keys: [String] = ["a", "b", "c"]
     ) async throws -> [String] {
         var yaml = Self.shop.replacing("BATCH", with: batch)
         if let rules {
@@ -49,7 +50,7 @@ struct BatchAnswerTests {
         let entity = try #require(schema["orders"])
         var elements: [BatchRequest.Element] = []
         let plan = try #require(schema.upstream.batch)
-        for key in ["a", "b", "c"] {
+        for key in keys {
             let record = JSONText.object(["id": .string(key), "text": "new"])
             let request = try #require(entity.request(for: operation, record: record, body: .object(["text": "new"])))
             elements.append(entity.element(request, of: record, idempotencyKey: "k", in: plan))
@@ -111,6 +112,18 @@ struct BatchAnswerTests {
             let found = try await answers(#"{"results":[\#(results)]}"#, Self.byOrder)
             #expect(found == ["unclear 200", "unclear 200", "unclear 200"])
         }
+    }
+
+    @Test("a result with the key of another change is not this one's, though the keys look the same")
+    func equivalentKeys() async throws {
+        let (composed, apart) = ("caf\u{E9}", "cafe\u{301}")
+        func results(_ keys: [String]) -> String {
+            #"{"results":[\#(keys.map { #"{"code":200,"item":{"id":"\#($0)"}}"# }.joined(separator: ","))]}"#
+        }
+        let right = try await answers(results([composed, apart]), Self.byOrder, keys: [composed, apart])
+        #expect(right.map(\.exact) == ["record \(composed)".exact, "record \(apart)".exact])
+        let wrong = try await answers(results([apart, composed]), Self.byOrder, keys: [composed, apart])
+        #expect(wrong == ["unclear 200", "unclear 200"])
     }
 
     @Test("statuses and the schema's rules mean what they mean in an answer of its own")

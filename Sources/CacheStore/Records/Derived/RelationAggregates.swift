@@ -189,7 +189,9 @@ struct RelationAggregates {
         var totals: [ExactText: [Side: [Total]]] = [:]
         while let row = try rows.next() {
             guard let side = Side(rawValue: row[0]) else { continue }
-            totals[ExactText(row[1]), default: [:]][side] = fields.indices.map { total(fields[$0].figure, row, $0 + 2, side) }
+            totals[ExactText(row[1]), default: [:]][side] = fields.indices.map {
+                total(fields[$0].figure, row, $0 + 2, side)
+            }
         }
         return totals
     }

@@ -53,7 +53,8 @@ struct MissingChildren {
             return .open(age: .zero)
         }
         if let age = family.age { return .open(age: age) }
-        guard var pulled = reader.pulled([family], deletes: .only(children.exactSet)).first, !pulled.complete.isEmpty else {
+        guard var pulled = reader.pulled([family], deletes: .only(children.exactSet)).first, !pulled.complete.isEmpty
+        else {
             return .open(age: .zero)
         }
         pulled.complete = [key]

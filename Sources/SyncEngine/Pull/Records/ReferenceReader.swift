@@ -98,7 +98,8 @@ struct ReferenceReader {
         let known = JSONText.object(members: [(entity.key, entity.keyValue(key))])
         guard entity.recordPath(of: known) != nil else { return false }
         let position = try store.position()
-        guard let found = try await puller.judge.read(known, of: entity), found.record[entity.key]?.plain.exact == key.exact,
+        guard let found = try await puller.judge.read(known, of: entity),
+            found.record[entity.key]?.plain.exact == key.exact,
             !entity.isDeleted(found.record)
         else { return false }
         let outcome = try await store.apply([found], of: entity, position: position, at: puller.now())

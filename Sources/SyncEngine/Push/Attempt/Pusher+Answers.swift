@@ -15,7 +15,8 @@ extension Pusher {
     ) async throws -> PushOutcome {
         if case .repeatedFailure(let status, let message) = answer { return underAnotherKey(change, status, message) }
         guard change.operation == .update, let answered = answer.record, case let record = answered.record,
-            let key = record[entity.key]?.plain, key.exact != change.key.exact, try reader.canRead(entity, change.address)
+            let key = record[entity.key]?.plain, key.exact != change.key.exact,
+            try reader.canRead(entity, change.address)
         else { return try await acknowledgement(of: change, entity, answer) }
         var believed = answer
         do {
