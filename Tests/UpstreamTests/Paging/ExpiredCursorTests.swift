@@ -9,7 +9,8 @@ import Testing
 @Suite("A cursor that has expired")
 struct ExpiredCursorTests {
     private func page(
-        _ status: Int, _ body: String, at position: String?, paging: String = "cursor, cursor: continue, next: meta.next",
+        _ status: Int, _ body: String, at position: String?,
+        paging: String = "cursor, cursor: continue, next: meta.next",
         rules: String = "[]"
     ) async throws -> Page {
         let schema = try EntitySchema(
@@ -35,7 +36,9 @@ struct ExpiredCursorTests {
         #expect(page.isRenewed && page.next == "rest" && page.count == 0)
     }
 
-    @Test("ends the pull if the error has no other one", arguments: [#"{"message":"too old"}"#, #"{"meta":{"next":"old"}}"#])
+    @Test(
+        "ends the pull if the error has no other one",
+        arguments: [#"{"message":"too old"}"#, #"{"meta":{"next":"old"}}"#])
     func none(_ body: String) async throws {
         await #expect { try await page(410, body, at: "old") } throws: { error in
             if case UpstreamError.gone(status: 410, _) = error { true } else { false }
