@@ -87,6 +87,8 @@ struct RunningChecksTests {
             "upstream":{"reachable":true,"clock_offset_ms":0}
             """#
         #expect(try finding("schema", much).message.hasPrefix("3 differences"))
+        let most = much.replacing(#""drift":2"#, with: #""drift":\#(Int.max)"#)
+        #expect(try finding("schema", most).message.hasPrefix("\(Int.max) differences"))
         #expect(try finding("conflicts", much).message == "1 conflict waits for a decision")
         #expect(try finding("rescue", much).message.hasSuffix("all rescued"))
     }
