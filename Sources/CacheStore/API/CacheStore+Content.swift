@@ -101,7 +101,8 @@ extension CacheStore {
 
     // MARK: Making room
 
-    /// Deletes one content that nothing refers to and calls `retire` for its file; nil when there is none.
+    /// Deletes one content that nothing refers to and calls `retire` for its file; nil when there is none, or when the one found
+    /// was used again meanwhile: a later call finds the others.
     package func forgetUnusedContent(
         retire: @escaping @Sendable (_ sha256: String) throws -> Void
     ) async throws -> String? {
@@ -111,8 +112,8 @@ extension CacheStore {
         guard let unused else { return nil }
         return try await writer.write { db in
             try db.execute(sql: "DELETE FROM sync_content WHERE sha256 = ? AND uses = 0", arguments: [unused])
-            // It may have been used again meanwhile.
-            if db.changesCount > 0 { try retire(unused) }
+            guard db.changesCount > 0 else { return nil }
+            try retire(unused)
             return unused
         }
     }
