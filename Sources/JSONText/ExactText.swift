@@ -3,12 +3,14 @@ internal import Glibc
 /// A text that is another one only byte for byte, as SQLite and most servers compare: above all the key of a record.
 ///
 /// As texts of Swift, `é` is equal to an `e` with an accent after it, so two records could be taken for one.
-package struct ExactText: Sendable, Hashable, Comparable, ExpressibleByStringLiteral {
+package struct ExactText: Sendable, Hashable, Comparable, CustomStringConvertible, ExpressibleByStringLiteral {
     package let text: String
 
     package init(_ text: String) { self.text = text }
 
     package init(stringLiteral text: String) { self.text = text }
+
+    package var description: String { text }
 
     package static func == (one: ExactText, other: ExactText) -> Bool { one.difference(from: other) == 0 }
 
