@@ -128,14 +128,16 @@ struct DraftCreationTests {
         #expect(draft.yaml.contains("look_up: { match: [kind, role, level, label] }"), "\(draft.yaml)")
     }
 
+    /// A list of things with these members, and a creation that sends them.
+    private func things(_ required: String, _ members: String) throws -> SchemaDraft {
+        let thing = "Thing: { type: object, properties: { id: { type: integer }, \(members) } }"
+        let sent = "Body: { type: object, required: [\(required)], properties: { \(members) } }"
+        let path = "/things: { \(Document.list("Thing")), \(Document.call("post", "Body", "Thing")) }"
+        return try SchemaDraft.of(Document(schemas: [thing, sent], paths: [path]).text)
+    }
+
     @Test("A lost creation is not looked up by who made the record, nor by the key of another record alone")
     func others() throws {
-        func things(_ required: String, _ members: String) throws -> SchemaDraft {
-            let thing = "Thing: { type: object, properties: { id: { type: integer }, \(members) } }"
-            let sent = "Body: { type: object, required: [\(required)], properties: { \(members) } }"
-            let path = "/things: { \(Document.list("Thing")), \(Document.call("post", "Body", "Thing")) }"
-            return try SchemaDraft.of(Document(schemas: [thing, sent], paths: [path]).text)
-        }
         let text = "{ type: string }"
         let audited = try things(
             "createdBy, lastUpdatedBy, label", "createdBy: \(text), lastUpdatedBy: \(text), label: \(text)")
@@ -155,12 +157,6 @@ struct DraftCreationTests {
 
     @Test("A lost creation is looked up by an amount that it needs, and not by what most records lack or share")
     func amounts() throws {
-        func things(_ required: String, _ members: String) throws -> SchemaDraft {
-            let thing = "Thing: { type: object, properties: { id: { type: integer }, \(members) } }"
-            let sent = "Body: { type: object, required: [\(required)], properties: { \(members) } }"
-            let path = "/things: { \(Document.list("Thing")), \(Document.call("post", "Body", "Thing")) }"
-            return try SchemaDraft.of(Document(schemas: [thing, sent], paths: [path]).text)
-        }
         let text = "{ type: string }"
         let paid = try things("account_uid, amount", "account_uid: \(text), amount: { type: number }, tag: \(text)")
         #expect(paid.yaml.contains("look_up: { match: [account_uid, amount, tag] }"), "\(paid.yaml)")
