@@ -30,7 +30,7 @@ extension OutboxTable {
         records.plans[entity.name]?.orderedTogether ?? [entity.name]
     }
 
-    /// Leaves out failed changes that hold up none.
+    /// Leaves out failed changes of an entity that holds up no others when it has failed.
     private func last(of entity: String, in group: String?, before id: Int64 = .max) throws -> Int64? {
         guard let group else { return nil }
         let condition = schema[entity]?.holdsUpWhenFailed == false ? "AND state <> \(OutboxState.failed.sql)" : ""

@@ -21,7 +21,7 @@ package struct AnswerRule: Sendable, Equatable {
         case changed
         /// It may have been applied or not.
         case unclear
-        /// It was sent before, and the upstream does no more under its idempotency key; that may have been applied or not.
+        /// It was sent before, and the upstream does nothing more under its idempotency key. Whether it was applied is not known.
         case repeated
     }
 
