@@ -1,8 +1,6 @@
 internal import Foundation
 internal import GRDB
-internal import Glibc
 internal import SQLiteStore
-internal import SystemCalls
 
 /// Reads the queue from a damaged database, its log and its backups in every possible way, newest state first.
 struct DamagedFile {
@@ -95,10 +93,8 @@ struct DamagedFile {
 
     /// Whether there is room for a copy, and the file is not one of holes, which another program can have made of any length.
     private var mayBeCopied: Bool {
-        guard let status = stat(of: path), let free = DiskSpace(beside: path)?.free else { return false }
-        let used = Int(status.st_blocks) * 512
-        let isHollow = status.st_size > 1 << 30 && used > 0 && used < status.st_size / 100
-        return !isHollow && DiskSpace.size(of: [path, path + "-wal"]) <= free
+        guard let file = ScannedFile(path: path), let free = DiskSpace(beside: path)?.free else { return false }
+        return !file.isHollow && DiskSpace.size(of: [path, path + "-wal"]) <= free
     }
 
     /// The possible first pages: the header alone, which is the same in all our databases, or a backup's first page,

@@ -28,17 +28,11 @@ final class ScannedFile {
 
     deinit { close(descriptor) }
 
-    /// `SEEK_DATA`, which Glibc does not name.
-    private static let seekData: Int32 = 3
+    /// The first place at or after `offset` that is in no hole; nil if there is none.
+    func data(from offset: Int) -> Int? { offset < size ? FileHoles.data(in: descriptor, from: offset) : nil }
 
-    /// The first place at or after `offset` that is in no hole; nil if there is none. A file of holes has any length without
-    /// taking room.
-    func data(from offset: Int) -> Int? {
-        guard offset < size else { return nil }
-        let found = lseek(descriptor, off_t(offset), Self.seekData)
-        // A file system that knows no holes has data everywhere.
-        return found >= 0 ? Int(found) : errno == ENXIO ? nil : offset
-    }
+    /// See `FileHoles`.
+    var isHollow: Bool { FileHoles.isHollow(descriptor, size: size) }
 
     /// Nil unless all of them can be read.
     func bytes(at offset: Int, count: Int) -> [UInt8]? {

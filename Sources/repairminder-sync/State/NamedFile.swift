@@ -11,8 +11,6 @@ struct NamedFile {
     private let descriptor: Int32
 
     private static let pieceSize = 1 << 20
-    /// `SEEK_DATA` and `SEEK_HOLE`, which Glibc does not name.
-    private static let (seekData, seekHole): (Int32, Int32) = (3, 4)
 
     /// Creates the file for this user alone; throws `StateError` when it exists.
     init(creating path: String) throws(StateError) {
@@ -76,7 +74,7 @@ struct NamedFile {
         guard Self.hasRoom(for: status.st_size, beside: descriptor) else {
             throw StateError(message: "\(path) needs \(status.st_size) bytes, and its disk has less; free some space")
         }
-        guard !Self.isHollow(from, status.st_size) else { throw Self.hollow(source) }
+        guard !FileHoles.isHollow(from, size: status.st_size) else { throw Self.hollow(source) }
         guard Self.copy(from, to: descriptor, atMost: status.st_size), fsync(descriptor) == 0 else {
             let error = failure("cannot write \(path)")
             ftruncate(descriptor, 0)
@@ -120,31 +118,15 @@ struct NamedFile {
             throw StateError(
                 message: "a copy of \(path) needs \(size) bytes, and the disk of state_dir has less; free some space")
         }
-        guard !Self.isHollow(descriptor, size) else { throw Self.hollow(path) }
+        guard !FileHoles.isHollow(descriptor, size: size) else { throw Self.hollow(path) }
         // No more than it had room for, if another program goes on writing.
         guard Self.copy(descriptor, to: into, atMost: size) else { throw failure("cannot write \(target)") }
     }
 
-    /// Whether a large file has data in less than a hundredth of its length. Anyone can make one of holes that is as large as a
-    /// disk, and copying it would take hours, and room that nothing needs. No backup is like that.
-    private static func isHollow(_ file: Int32, _ size: Int) -> Bool {
-        guard size > 1 << 30 else { return false }
-        defer { lseek(file, 0, SEEK_SET) }
-        var (end, data) = (0, 0)
-        while data < size / 100 {
-            let start = lseek(file, end, seekData)
-            guard start >= 0 else { return errno == ENXIO }
-            end = lseek(file, start, seekHole)
-            guard end > start else { return false }
-            data += end - start
-        }
-        return false
-    }
-
     private static func hollow(_ path: String) -> StateError {
         StateError(
-            message: "\(path) has next to nothing in it for its length, as no backup; if it is one, copy it with "
-                + "`cp --sparse=never`, and name the copy")
+            message: "\(path) has next to nothing in it for its length, so it seems to be no backup; if it is one, "
+                + "copy it with `cp --sparse=never`, and name the copy")
     }
 
     /// Whether the disk of this file has it. True when the system does not say how much there is.
