@@ -58,12 +58,13 @@ struct SearchIndex {
         return true
     }
 
-    /// The last of the next records.
+    /// The last of the next records. As bytes, because SQLite counts the characters of a text one by one.
     private func end(after pk: Int64, atMost limit: Int64, bytes: Int) throws -> Int64? {
+        let sizes = ["_remote", "_local", "_document"].map { "coalesce(length(CAST(\($0) AS BLOB)), 0)" }
         let rows = try Row.fetchCursor(
             db.cachedStatement(
                 sql: """
-                    SELECT _pk, coalesce(length(_remote), 0) + coalesce(length(_local), 0) + coalesce(length(_document), 0)
+                    SELECT _pk, \(sizes.joined(separator: " + "))
                     FROM \(table.table.name) WHERE _pk > ? ORDER BY _pk LIMIT ?
                     """),
             arguments: [pk, limit])
