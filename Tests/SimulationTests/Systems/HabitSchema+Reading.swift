@@ -40,6 +40,7 @@ extension HabitSchema {
         if random.chance(0.5) { reading = random.pick(Reading.allCases) }
         if random.chance(0.4) { deletions = random.pick(Deletions.allCases) }
         if random.chance(0.4) { sinceFormat = random.pick(Self.sinceFormats) }
+        hasListOfChanges = random.chance(0.3)
     }
 
     /// Gives a habit that concerns tokens or lists of deletions something to concern.
@@ -63,26 +64,45 @@ extension HabitSchema {
 
     private var list: String {
         let by = "field: updated_at"
-        let format = sinceFormat.map { ", format: \"\($0)\"" } ?? ""
         let next = "style: cursor, cursor: cursor, next: next, size: per, page_size: \(pageSize)"
-        let position = pages ? "page: \"{$page}\", per: \"{$size}\", " : ""
         switch reading {
         case .plain:
-            let since = "since: { param: since, \(by), overlap: 60s\(format) }"
-            return "path: /projects, \(isIncremental ? since : "mode: full, changed_at: updated_at")"
+            guard isIncremental else { return "path: /projects, \(full)" }
+            return "path: /projects, \(since(param: true))\(listOfChanges)"
         case .posted:
-            let body = isIncremental ? "\(position)where: { changed: [from, \"{$since}\"] }" : "\(position)all: true"
-            let mode = isIncremental ? "since: { \(by), overlap: 60s\(format) }" : "mode: full, changed_at: updated_at"
-            return "call: POST /projects/search, body: { \(body) }, \(mode)"
+            let all = "\(position)all: true"
+            guard isIncremental else { return "\(search(all)), \(full)" }
+            return searches(all, changed: "\(position)where: { changed: [from, \"{$since}\"] }") + ", \(since())"
         case .token:
             return "path: /projects, since: { token: sync.token, param: sync, \(by) }, pagination: { \(next) }"
+                + listOfChanges
         case .link:
             return #"path: /projects, since: { link: '"@delta.link"', "# + by
                 + #" }, pagination: { style: next_url, next: '"@next.link"', size: per, page_size: "# + "\(pageSize) }"
         case .postedToken:
-            return "call: POST /projects/search, body: { after: \"{$cursor}\", token: \"{$delta}\" }, "
-                + "since: { token: token, \(by) }, pagination: { \(next) }"
+            let all = "after: \"{$cursor}\""
+            return searches(all, changed: "\(all), token: \"{$delta}\"")
+                + ", since: { token: token, \(by) }, pagination: { \(next) }"
         }
+    }
+
+    private var position: String { pages ? "page: \"{$page}\", per: \"{$size}\", " : "" }
+    private var full: String { "mode: full, changed_at: updated_at" }
+    private var listOfChanges: String { hasListOfChanges ? ", changes: { path: /projects/changed }" : "" }
+
+    private func since(param: Bool = false) -> String {
+        let format = sinceFormat.map { ", format: \"\($0)\"" } ?? ""
+        return "since: { \(param ? "param: since, " : "")field: updated_at, overlap: 60s\(format) }"
+    }
+
+    /// The bodies that ask for everything, and for what changed.
+    private func searches(_ all: String, changed: String) -> String {
+        guard hasListOfChanges else { return search(changed) }
+        return "\(search(all)), changes: { \(search(changed, at: "changed")) }"
+    }
+
+    private func search(_ body: String, at name: String = "search") -> String {
+        "call: POST /projects/\(name), body: { \(body) }"
     }
 
     private var deleted: String {

@@ -31,6 +31,8 @@ struct HabitSchema {
     /// How times are written in requests for changes; nil for ISO 8601 with milliseconds.
     var sinceFormat: String?
     var deletions = Deletions.marks
+    /// Pulls of changes have a list of their own.
+    var hasListOfChanges = false
     /// The paging is not declared, so a list ends where the server cuts it off.
     var pages = true
 
