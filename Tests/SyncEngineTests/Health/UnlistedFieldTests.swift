@@ -2,6 +2,7 @@ import EntitySchema
 import JSONText
 import TestSupport
 import Testing
+import Upstream
 
 @testable import CacheStore
 @testable import SyncEngine
@@ -64,5 +65,31 @@ struct UnlistedFieldTests {
         try await test.send()
         #expect(test.upstream.recordRequests == 0)
         #expect(test.upstream.records("/orders").first?["notes"] == "mine")
+    }
+
+    @Test("a reading that failed is made again before the edit is sent")
+    func failedReading() async throws {
+        let test = try await test()
+        test.upstream.failRecords(.unclear(status: 503, "down"))
+        try await test.change("a", #"{"notes":"mine"}"#)
+        try await test.send()
+        test.upstream.failRecords(nil)
+        try await test.send(after: .seconds(10))
+        #expect(test.upstream.recordRequests == 2)
+        #expect(try test.store.conflicts(before: nil, open: false, limit: 9).conflicts.count == 1)
+    }
+
+    @Test(
+        "an edit is sent unread once the upstream fails at its record after the time to settle, and not if it is down",
+        arguments: [(500, 1), (503, 0)])
+    func brokenReading(status: Int, pushes: Int) async throws {
+        let test = try await test()
+        test.upstream.failRecords(.unclear(status: status, "broken"))
+        try await test.change("a", #"{"notes":"mine"}"#)
+        for second in [0, 30] { try await test.send(after: .seconds(second)) }
+        #expect(test.upstream.pushes.isEmpty)
+        try await test.send(after: .seconds(61))
+        #expect(test.upstream.pushes.count == pushes)
+        #expect(try test.store.pendingCount().pending == 1 - pushes)
     }
 }

@@ -29,7 +29,11 @@ extension Pusher {
         guard isUnclear && change.operation == .update || isHeld(change, entity) else { return change }
         // The server's version decides what is left of the change, if it can be read.
         let found: RemoteRecord?
-        do { found = try await refresh(change, entity) } catch UpstreamError.refused { return change }
+        do {
+            found = try await refresh(change, entity)
+        } catch let error as UpstreamError where isSentUnread(change, entity, after: error) {
+            return change
+        }
         guard let found else { return try await unlessGone(change, entity) }
         guard let change = try store.sendableChange(change.id) else { return nil }
         guard isUnclear, change.isSaid(by: found.record, of: entity) else { return change }
@@ -94,9 +98,13 @@ extension Pusher {
     /// Between two look-ups of a creation that the upstream may not show yet.
     static let lookUpWait = Duration.seconds(10)
 
-    /// Until the next look-up, after one that said nothing.
+    /// Until the next look-up, after one that said nothing. Those before a first attempt are not counted, so the time since
+    /// the first of them tells how long to wait.
     private func lookUpRetry(_ change: OutboxChange) -> Duration {
-        retry.delay(attempt: max(change.tried, 1), random: random())
+        guard change.isTried else {
+            return retry.delay(after: change.lastAttemptAt.map { now().since($0) } ?? .zero, random: random())
+        }
+        return retry.delay(attempt: change.tried, random: random())
     }
 
     /// Finishes a change that was looked up and not sent.
@@ -125,6 +133,14 @@ extension Pusher {
         if isTrial { return true }
         guard entity.pull.map({ $0.mode == .full }) ?? true else { return false }
         return !freshness.times(at: now(), monotonicNow: monotonicNow()).contains(change.createdAt)
+    }
+
+    /// Whether a change is sent without the reading before it, which has failed: the upstream does not show the record, or
+    /// fails at it (500) again after the time to settle, and may do so for ever. A PUT would then undo what others have written.
+    private func isSentUnread(_ change: OutboxChange, _ entity: Entity, after error: UpstreamError) -> Bool {
+        if case .refused = error { return true }
+        return error.isServerFailure && !change.isTried && change.errorClass == .server && reconciler.hasSettled(change)
+            && change.replaced == nil && entity.missingPathFields(for: change.operation, record: change.address).isEmpty
     }
 
     /// Brings the server's version of the record into the cache; nil when the server has none.
