@@ -150,4 +150,21 @@ struct WatermarkTests {
         #expect(summary.hasGap)
         #expect(try test.cursor.watermark == "2026-01-01T13:00:00.000Z")
     }
+
+    @Test(
+        "a first pull moves the watermark if the list only grew at its end meanwhile, so that each record was seen",
+        arguments: [([1, 2], true), ([3, 2], false), ([1, 3], false)])
+    func growing(totals: [Int], moves: Bool) async throws {
+        let test = try TestPull()
+        let one = try JSONText(parsing: #"[{"id":"a","updated_at":"2026-01-01T11:00:00Z"}]"#)
+        let two = try JSONText(parsing: #"[{"id":"b","updated_at":"\#(early)"}]"#)
+        test.upstream.answering { request in
+            request.position == nil
+                ? .success(Page(records: one, count: 1, total: totals[0], next: "2"))
+                : .success(Page(records: two, count: 1, total: totals[1]))
+        }
+        let summary = try await test.pull()
+        #expect(summary.hasGap, "deletions are not inferred from it")
+        #expect(try test.cursor.watermark == (moves ? early : nil))
+    }
 }

@@ -242,7 +242,16 @@ struct ListPull {
     /// A record changed while the pull was under way, and another one may have slid past its pages.
     private var isUnstable: Bool { progress.seen?.hasChanged ?? false || reader.totalMoved && showsEachOnce }
 
-    private var hasMoved: Bool { isUnstable || progress.seen?.repeated.isEmpty == false && !isUsualGap }
+    /// A record may not have been on any page.
+    private var hasMoved: Bool {
+        isUnstable && !hasOnlyGrown || progress.seen?.repeated.isEmpty == false && !isUsualGap
+    }
+
+    /// Records came to the end of the list while it was read, and nothing else happened: each was on a page. A busy upstream
+    /// grows during each long pull, so the watermark must move then.
+    private var hasOnlyGrown: Bool {
+        progress.seen?.hasChanged != true && !reader.totalShrank && total != nil && gap == nil
+    }
 
     /// Why the list cannot show which records are gone, in words; nil if it can. Only after a full pull.
     private var doubt: String? {

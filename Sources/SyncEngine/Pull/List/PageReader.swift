@@ -17,6 +17,8 @@ struct PageReader: Sendable {
     private var total: Int?
     /// The upstream reported another total than on an earlier page.
     private(set) var totalMoved = false
+    /// A lower one: records left the list, so that others may have slid past the pages.
+    private(set) var totalShrank = false
     private(set) var pages = 0
     /// What the next pull asks with, once the last page was read and said so.
     private(set) var delta: String?
@@ -61,7 +63,10 @@ struct PageReader: Sendable {
         pull.position = fetched.page.next
         pull.seen += fetched.page.count
         pages += 1
-        if let total, let now = fetched.page.total, total != now { totalMoved = true }
+        if let total, let now = fetched.page.total {
+            totalMoved = totalMoved || total != now
+            totalShrank = totalShrank || total > now
+        }
         total = fetched.page.total
         fetched.after = pull
         if pull.position == nil {
