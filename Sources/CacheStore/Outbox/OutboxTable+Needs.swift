@@ -77,7 +77,7 @@ extension OutboxTable {
     }
 
     /// The creations of records that the server joins with this new one by a value (`waits_for`), but for those that it refused
-    /// because it has the record.
+    /// because it has the record. Upper and lower case count as the same, because servers compare email addresses so.
     func partnerNeeds(of change: NewChange, before id: Int64) throws -> [Int64] {
         guard change.operation == .create else { return [] }
         return try change.entity.fields.flatMap { field -> [Int64] in
@@ -90,7 +90,8 @@ extension OutboxTable {
                     sql: """
                         SELECT change.id FROM \(table.name) AS record CROSS JOIN sync_outbox AS change
                           ON change.entity = ?1 AND change.record_key = record._key AND change.operation = 'create'
-                        WHERE record._deleted = 0 AND \(table.sql(for: other.field, of: "record.")) = ?2 AND change.id < ?3
+                        WHERE record._deleted = 0 AND \(table.sql(for: other.field, of: "record.")) = ?2 COLLATE NOCASE
+                          AND change.id < ?3
                           AND NOT (change.state = \(OutboxState.failed.sql) AND change.error_class IS ?4)
                         """),
                 arguments: [partner.name, value.plain, id, ErrorClass.conflict.rawValue])

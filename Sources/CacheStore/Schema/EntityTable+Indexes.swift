@@ -23,6 +23,12 @@ extension EntityTable {
                 CREATE INDEX "\(displaced)" ON \(name) (\(expression(for: field, in: "_remote"))) WHERE _displaced <> 0
                 """
         }
+        for field in entity.fields where field.isWaitedFor {
+            let joined = "\(entity.name)_joined_by_\(field.name)"
+            indexes[joined] = """
+                CREATE INDEX "\(joined)" ON \(name) (\(sql(for: field.name)) COLLATE NOCASE) WHERE _deleted = 0
+                """
+        }
         if let fetch {
             let index = "\(entity.name)_with_new_\(entity.pull?.details.first?.entity ?? "record")"
             indexes[index] = "CREATE INDEX \"\(index)\" ON \(name) (_pk) WHERE \(outdated(fetch))"

@@ -88,6 +88,8 @@ package struct Field: Sendable, Equatable {
     /// A new record is sent only after the new record that has the same value in this other field, because the server finds
     /// that one by the value.
     package var waitsFor: Other?
+    /// Whether a field of another entity waits for this one.
+    package var isWaitedFor = false
 
     /// Whether it is stored only encrypted.
     package var isStoredSealed: Bool { secret || sealed }

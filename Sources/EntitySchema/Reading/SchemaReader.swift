@@ -30,7 +30,7 @@ struct SchemaReader {
             node: upstream.child("signals"), entities: entities
         ).sources()
         try SchemaCheck(schema: schema, root: root).run()
-        return schema.withForeignKeys.withDeletedDetails.withTies.withWindowIndexes.withEmbeddedSecrets.withFarNames
+        return schema.withForeignKeys.withDeletedDetails.withTies.withPartners.withWindowIndexes.withEmbeddedSecrets.withFarNames
             .withBatches
     }
 
@@ -242,6 +242,17 @@ extension EntitySchema {
             schema.entities[index].addressFields = entity.fieldsInAddresses(
                 and: parents(of: entity).compactMap(\.detail.by))
             schema.entities[index].nests = entity.objectsWithFields
+        }
+        return schema
+    }
+
+    fileprivate var withPartners: EntitySchema {
+        var schema = self
+        for other in entities.flatMap(\.fields).compactMap(\.waitsFor) {
+            guard let index = entities.firstIndex(where: { $0.name == other.entity }),
+                let place = entities[index].fields.firstIndex(where: { $0.name == other.field })
+            else { continue }
+            schema.entities[index].fields[place].isWaitedFor = true
         }
         return schema
     }
