@@ -7,10 +7,15 @@ package protocol Credentials: Sendable {
     /// now, so the request is worth a second attempt. Concurrent calls share one renewal.
     func renew(refused: String?) async throws(UpstreamError) -> Bool
 
+    /// Called when a request was answered with success for which an older token had been refused: `token` counts.
+    func noteSuccess(of token: String?) async
+
     /// What you must do before there is a token; nil when there is one, valid or not.
     var missing: String? { get async }
 }
 
 extension Credentials {
+    package func noteSuccess(of token: String?) {}
+
     package var missing: String? { nil }
 }

@@ -80,6 +80,8 @@ package actor RotatingToken: Credentials {
         return true
     }
 
+    package func noteSuccess(of token: String?) { pace.noteSuccess(of: token) }
+
     package var missing: String? {
         do {
             if try store.load() != nil { return nil }

@@ -13,6 +13,8 @@ struct SignInPace {
     private var hasReadFile = false
     private var unclear = UnclearPace()
     private var lastToken: (text: String, time: Timestamp)?
+    /// The last token that is known to have counted.
+    private var counted: String?
     /// How many tokens in a row were refused right after they were given.
     private var useless = 0
 
@@ -75,10 +77,14 @@ struct SignInPace {
         lastToken = (tokens.access, now)
     }
 
-    /// The upstream refused a token that should have counted.
+    /// The upstream took this token where it had refused another.
+    mutating func noteSuccess(of token: String?) { counted = token }
+
+    /// The upstream refused a token that should have counted. One that has counted before was no useless one: it lives for a
+    /// short time, or another sign-in has ended it.
     mutating func noteRefusal(of tokens: Tokens, at now: Timestamp) {
         guard let lastToken, lastToken.text == tokens.access, !tokens.hasEnded(at: now),
-            now.since(lastToken.time) < Self.freshness
+            now.since(lastToken.time) < Self.freshness, tokens.access != counted
         else {
             useless = 0
             return

@@ -36,11 +36,13 @@ extension HTTPUpstream {
         var used = carried
         var response = try await caller.send(request, token: used, transfer: transfer)
         var objection = try await objection(to: used, after: response, request, isDoubtful)
-        if let token, objection != nil || caller.refusesToken(response), try await token.renew(refused: used) {
+        let isRefused = caller.refusesToken(response)
+        if let token, objection != nil || isRefused, try await token.renew(refused: used) {
             used = try await token.current()
             if check { try await requireSameAccount(used) }
             response.share?.release()
             response = try await caller.send(request, token: used, transfer: transfer)
+            if isRefused, caller.failure(response, to: request) == nil { await token.noteSuccess(of: used) }
             // A check that objects to a new token may be wrong itself. A change that may be applied is unclear then, and
             // looked up: as one with a refused token it would be sent again and again.
             let mayBeApplied = !request.isReading && caller.failure(response, to: request) == nil

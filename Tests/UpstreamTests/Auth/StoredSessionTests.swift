@@ -285,6 +285,18 @@ struct StoredSessionTests {
         #expect(signIns <= 5, "\(signIns) in half a minute")
     }
 
+    @Test("a token that has counted is replaced however soon it ends, as by another sign-in of the same user")
+    func endedSoon() async throws {
+        let upstream = try upstream { $0.replacing("check: { call: GET /me, account: id }", with: "") }
+        server.state.withLock { ($0.isStrict, $0.life) = (true, .seconds(3600)) }
+        for _ in 1...9 {
+            #expect(try await orders(upstream) == 2)
+            server.revoke()
+            server.advance(.seconds(6))
+        }
+        #expect(signIns == 9)
+    }
+
     @Test("a JWT's expiry is read with the server's clock")
     func clock() async throws {
         let ahead = Duration.seconds(3600)
