@@ -17,6 +17,13 @@ struct AbsencePullTests {
         JSONText.array(range.map { .object(["id": .string("k\($0)"), "updated_at": "2026-01-01"]) }).text
     }
 
+    private func marked(_ range: Range<Int>) -> String {
+        let time: JSONText = "2026-01-02T00:00:00Z"
+        return JSONText.array(
+            range.map { .object(["id": .string("k\($0)"), "updated_at": time, "deleted_at": time]) }
+        ).text
+    }
+
     private func filled(_ count: Int, _ pull: String? = nil) async throws -> TestPull {
         let test = try pull.map { try TestPull($0) } ?? TestPull()
         try test.upstream.serve([page(0..<count)], total: count, singles: true)
@@ -253,17 +260,21 @@ struct AbsencePullTests {
     func tombstones() async throws {
         for isGone in [false, true] {
             let test = try await filled(60)
-            let marked = (0..<30).map {
-                JSONText.object([
-                    "id": .string("k\($0)"), "updated_at": "2026-01-02T00:00:00Z", "deleted_at": "2026-01-02T00:00:00Z",
-                ])
-            }
-            try test.upstream.serve([JSONText.array(marked).text])
+            try test.upstream.serve([marked(0..<30)])
             try test.upstream.serveSingles(of: page((isGone ? 30 : 0)..<60))
             let summary = try await test.pull()
             #expect(summary.deleted == (isGone ? 30 : 0))
             #expect(try test.keys().count == (isGone ? 30 : 60))
         }
+    }
+
+    @Test("marks that are held count once, however often a pull of what changed meets them")
+    func tombstonesAgain() async throws {
+        let test = try await filled(60)
+        try test.upstream.serve([marked(0..<30)])
+        test.upstream.serveSingles { _, _ in .failure(.unclear(status: 500, "oops")) }
+        for _ in 1...3 { try await test.pull() }
+        #expect(try test.cursor.heldDeletions == 30)
     }
 
     // MARK: Lists that cannot be whole

@@ -390,7 +390,8 @@ struct ListPull {
 
     private mutating func hold(_ count: Int, _ reason: String?) {
         guard count > 0 else { return }
-        cursor.heldDeletions += count
+        // What changed has the same marks at each pull.
+        cursor.heldDeletions = countsAsFull ? cursor.heldDeletions + count : max(cursor.heldDeletions, count)
         cursor.held = reason
         progress.summary.held += count
         progress.summary.heldReason = reason
