@@ -60,11 +60,7 @@ final class Acceptor: EventSource {
     func abort() { close() }
 
     private func serve(_ accepted: Int32, _ state: inout State) {
-        if case .tcp = socket.address {
-            var on: Int32 = 1
-            setsockopt(
-                accepted, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
-        }
+        if case .tcp = socket.address { Self.setOptions(of: accepted) }
         state.turn = (state.turn + 1) % context.loops.count
         let loop = context.loops[state.turn]
         let peer = Self.peer(of: accepted)
@@ -80,6 +76,21 @@ final class Acceptor: EventSource {
             Glibc.close(accepted)
             context.limiter.release(connection)
         }
+    }
+
+    /// How much of its answers the kernel keeps for one caller, in bytes. It counts twice as much, for what it needs itself.
+    ///
+    /// Left to choose, it keeps 4 MiB for each caller who does not read. That is the daemon's memory too, and has the same limit:
+    /// with a hundred connections every user of the machine could have the daemon killed.
+    private static let sendBuffer: Int32 = 128 << 10
+
+    /// For TCP alone: a Unix socket keeps no more by itself.
+    private static func setOptions(of accepted: Int32) {
+        let size = socklen_t(MemoryLayout<Int32>.size)
+        var on: Int32 = 1
+        setsockopt(accepted, Int32(IPPROTO_TCP), TCP_NODELAY, &on, size)
+        var bytes = sendBuffer
+        setsockopt(accepted, SOL_SOCKET, SO_SNDBUF, &bytes, size)
     }
 
     /// Answers a connection over the limit with 503, without blocking, and closes it.

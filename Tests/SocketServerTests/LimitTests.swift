@@ -146,6 +146,19 @@ extension SocketServerTests {
             }
         }
 
+        @Test("for a caller who does not read, the kernel keeps little, because that is memory of the server too")
+        func keptByTheKernel() async throws {
+            var limits = ServerLimits.quick
+            // So it is dropped as soon as the kernel takes no more, and can receive exactly what the kernel has.
+            limits.allUnsentBytes = 1000
+            let body = [UInt8](repeating: 120, count: 32 << 20)
+            try await TestServer.run(limits: limits, handler: { _ in Response(status: 200, body: body) }) { server in
+                let client = try server.connect(receiveBuffer: 4096)
+                client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+                #expect(try client.receiveAll().utf8.count < 1 << 20)
+            }
+        }
+
         @Test("an answer that is not received completely counts whole, because all of it is in memory")
         func nearlyReceived() async throws {
             var limits = ServerLimits.quick
