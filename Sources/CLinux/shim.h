@@ -40,6 +40,7 @@ extern int clinux_mount(
     const char *source, const char *target, const char *type, unsigned long flags, const void *data) __asm__("mount");
 enum {
     CLINUX_NEWNS = 0x20000,
+    CLINUX_FILES = 0x400,
     CLINUX_MS_RDONLY = 1,
     CLINUX_MS_NOSUID = 2,
     CLINUX_MS_NODEV = 4,

@@ -67,13 +67,13 @@ final class Acceptor: EventSource {
         let connection = Connection(
             descriptor: accepted, peer: peer, caller: context.lookup?(accepted, peer) ?? .unknown, loop: loop,
             context: context)
-        guard context.limiter.admit(connection) else { return reject(accepted) }
+        guard context.limiter.admit(connection) else { return reject(CallerSocket(accepted, of: peer)) }
         let events = EPOLLIN.rawValue | EPOLLOUT.rawValue | EPOLLRDHUP.rawValue | EPOLLET.rawValue
         do {
             try loop.add(connection, events: events)
             connection.start()
         } catch {
-            Glibc.close(accepted)
+            CallerSocket(accepted, of: peer).close()
             context.limiter.release(connection)
         }
     }
@@ -94,18 +94,18 @@ final class Acceptor: EventSource {
     }
 
     /// Answers a connection over the limit with 503, without blocking, and closes it.
-    private func reject(_ accepted: Int32) {
+    private func reject(_ rejected: CallerSocket) {
         var response = ResponseWriter.problem(.busy)
         response.headers.append(("Retry-After", "1"))
         if case .bytes(let body) = response.body, let head = context.writer.head(of: response, closes: true) {
             let bytes = head + body
-            send(accepted, bytes, bytes.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
+            send(rejected.descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
         }
-        shutdown(accepted, Int32(SHUT_WR))
+        shutdown(rejected.descriptor, Int32(SHUT_WR))
         var rest = [UInt8](repeating: 0, count: 4096)
         // Not more: a caller who sends on and on would keep all others out.
-        for _ in 0..<64 where recv(accepted, &rest, rest.count, Int32(MSG_DONTWAIT)) <= 0 { break }
-        Glibc.close(accepted)
+        for _ in 0..<64 where rest.withUnsafeMutableBytes(rejected.receive) <= 0 { break }
+        rejected.close()
     }
 
     /// Closes a waiting connection when no descriptor is left for it; false when not even that is possible.
@@ -116,7 +116,7 @@ final class Acceptor: EventSource {
         }
         Glibc.close(state.reserve)
         let accepted = clinux_accept4(descriptor, nil, nil, Int32(SOCK_CLOEXEC.rawValue))
-        if accepted >= 0 { Glibc.close(accepted) }
+        if accepted >= 0 { CallerSocket(accepted, of: Self.peer(of: accepted)).close() }
         state.reserve = Self.openReserve()
         return accepted >= 0
     }

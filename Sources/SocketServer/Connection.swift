@@ -19,6 +19,7 @@ actor Connection {
 
     nonisolated let caller: Caller
     nonisolated let peer: Peer
+    private let socket: CallerSocket
     let context: ServerContext
     private lazy var origin = Request.Origin(peer: peer, caller: caller) { [weak self] in
         if let self { context.limiter.noteKnown(self) }
@@ -63,6 +64,7 @@ actor Connection {
     init(descriptor: Int32, peer: Peer, caller: Caller, loop: EventLoop, context: ServerContext) {
         self.descriptor = descriptor
         self.peer = peer
+        socket = CallerSocket(descriptor, of: peer)
         self.caller = caller
         self.loop = loop
         self.context = context
@@ -87,7 +89,7 @@ actor Connection {
             // The peer has gone: no answer can be sent.
         }
         loop.remove(self)
-        close(descriptor)
+        socket.close()
         holdNothing()
         _ = hold(unsent: 0, insteadOf: unsentBytes)
         context.limiter.release(self)
@@ -183,7 +185,7 @@ actor Connection {
     /// Reads the available bytes, up to the read-ahead limit.
     func read(_ take: (UnsafeRawBufferPointer) -> Void) throws {
         let count = loop.withScratch(byteCount: limits.readAheadBytes) { space in
-            let count = recv(descriptor, space.baseAddress, space.count, 0)
+            let count = socket.receive(into: space)
             if count > 0 { take(UnsafeRawBufferPointer(rebasing: space[..<count])) }
             // A short read means that the kernel has no more: the next bytes raise an event.
             if count >= 0, count < space.count, !peerClosed { isReadable = false }

@@ -89,6 +89,32 @@ package final class RawConnection {
 
     package func send(_ text: String) { send(Array(text.utf8)) }
 
+    /// Sends bytes with an open file, over a Unix socket (unix(7), `SCM_RIGHTS`). False if the server has closed.
+    package func send(_ text: String, with file: Int32) -> Bool {
+        var bytes = Array(text.utf8)
+        let head = MemoryLayout<cmsghdr>.size
+        let size = head + MemoryLayout<Int32>.size
+        return bytes.withUnsafeMutableBytes { bytes in
+            var part = iovec(iov_base: bytes.baseAddress, iov_len: bytes.count)
+            return withUnsafeMutablePointer(to: &part) { part in
+                withUnsafeTemporaryAllocation(byteCount: size, alignment: MemoryLayout<cmsghdr>.alignment) { control in
+                    var rights = cmsghdr()
+                    rights.cmsg_len = size
+                    rights.cmsg_level = SOL_SOCKET
+                    rights.cmsg_type = Int32(SCM_RIGHTS)
+                    control.storeBytes(of: rights, as: cmsghdr.self)
+                    control.storeBytes(of: file, toByteOffset: head, as: Int32.self)
+                    var message = msghdr()
+                    message.msg_iov = part
+                    message.msg_iovlen = 1
+                    message.msg_control = control.baseAddress
+                    message.msg_controllen = size
+                    return sendmsg(descriptor, &message, Int32(MSG_NOSIGNAL)) > 0
+                }
+            }
+        }
+    }
+
     package func finishSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
     // MARK: Receiving

@@ -1,0 +1,81 @@
+import Glibc
+import SocketServer
+import TestSupport
+import Testing
+
+extension SocketServerTests {
+    /// Callers who send open files with their bytes, as a Unix socket allows.
+    @Suite struct OpenFilesTests {
+        private static let request = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+        private static let last = "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
+
+        @Test(
+            "a file that takes hours to close keeps no other caller waiting, whether it comes with a request or after the last",
+            arguments: [("", []), (last, [200])])
+        func lingering(_ before: String, _ answers: [Int]) async throws {
+            let listener = Listener.unix(path: "/tmp/socket-server-\(getpid())-files.sock", mode: 0o600, group: nil)
+            try await TestServer.run(listener: listener, threads: 1) { server in
+                let lingering = try LingeringConnection()
+                let attacker = try server.connect()
+                attacker.send(before)
+                if attacker.send(Self.request, with: lingering.descriptor) { lingering.closeOwn() }
+                #expect(statuses(try attacker.receiveAll()) == answers)
+                let other = try server.connect()
+                #expect(other.ask() == 200)
+                withExtendedLifetime(lingering) {}
+            }
+        }
+
+        @Test("requests before one with a file are answered, and only its connection ends")
+        func others() async throws {
+            let listener = Listener.unix(path: "/tmp/socket-server-\(getpid())-some.sock", mode: 0o600, group: nil)
+            try await TestServer.run(listener: listener) { server in
+                let (one, other) = (try server.connect(), try server.connect())
+                #expect(one.ask() == 200)
+                #expect(other.ask() == 200)
+                #expect(one.send(Self.request, with: STDERR_FILENO))
+                #expect(try one.receiveAll() == "")
+                #expect(other.ask() == 200)
+            }
+        }
+    }
+}
+
+/// A connection of TCP that the kernel closes only once its other end does: it has something left to send, and lingers.
+private final class LingeringConnection {
+    let descriptor: Int32
+    private let listener: Int32
+    private var isClosed = false
+
+    init() throws {
+        listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = INADDR_LOOPBACK.bigEndian
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isConnected = withUnsafeMutablePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(listener, $0, size) == 0 && listen(listener, 1) == 0 && getsockname(listener, $0, &size) == 0
+                    && connect(descriptor, $0, size) == 0
+            }
+        }
+        try #require(isConnected)
+        let bytes = [UInt8](repeating: 0, count: 1 << 16)
+        while send(descriptor, bytes, bytes.count, Int32(MSG_DONTWAIT)) > 0 {}
+        var hours = linger(l_onoff: 1, l_linger: 36_000)
+        setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &hours, socklen_t(MemoryLayout<linger>.size))
+    }
+
+    /// Call it once the file has been sent: this is not the last descriptor then.
+    func closeOwn() {
+        close(descriptor)
+        isClosed = true
+    }
+
+    deinit {
+        // From here on nothing lingers.
+        close(listener)
+        if !isClosed { close(descriptor) }
+    }
+}
