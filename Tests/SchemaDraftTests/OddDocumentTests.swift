@@ -86,6 +86,13 @@ struct OddDocumentTests {
         #expect(throws: SchemaDraftError.self) { try SchemaDraft.of(text) }
     }
 
+    @Test("A document with an empty title is drafted", arguments: ["", " "])
+    func title(_ text: String) throws {
+        let items = #"{ "type": "object", "properties": { "id": { "type": "integer" } } }"#
+        let draft = try SchemaDraft.of(Self.document(items).replacing("\"Odd\"", with: "\"\(text)\""))
+        #expect(draft.paths.map(\.path) == ["/things"])
+    }
+
     @Test(
         "Odd names, labels and numbers give a schema all the same",
         arguments: [

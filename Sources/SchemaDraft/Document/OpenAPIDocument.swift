@@ -21,7 +21,8 @@ package struct OpenAPIDocument: Sendable {
         }
         self.root = root
         self.version = "OpenAPI \(version.prefix(20))"
-        title = root["info"]?["title"]?.text ?? "API"
+        let title = root["info"]?["title"]?.text ?? ""
+        self.title = title.allSatisfy(\.isWhitespace) ? "API" : title
         shapes = ShapeReader(root: root)
         operations = OperationReader(root: root).operations()
         if operations.allSatisfy({ $0.answer == nil }), let file = OtherDocument.fileWithCalls(paths) {
