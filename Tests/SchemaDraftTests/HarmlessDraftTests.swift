@@ -124,6 +124,16 @@ struct HarmlessDraftTests {
         #expect(contacts?.key == "ContactID")
     }
 
+    @Test("The key of a record in another list is no key, also if the list's plural is irregular")
+    func otherKey() throws {
+        let stock = "Stock: { type: object, properties: { warehouse_id: { type: integer }, count: { type: integer } } }"
+        let place = "Warehouse: { type: object, properties: { id: { type: integer }, name: { type: string } } }"
+        let draft = try draft(
+            [stock, place],
+            ["/stocks: { \(Document.list("Stock")) }", "/warehouses: { \(Document.list("Warehouse")) }"])
+        #expect(draft.paths.map(\.path) == ["/warehouses"])
+    }
+
     @Test("The key of something else is no key, and a name only if each record has one")
     func noKey() throws {
         let invite = "Invite: { type: object, properties: { team_id: { type: string }, role: { type: string } } }"

@@ -24,12 +24,16 @@ package enum Words {
         return result
     }
 
-    /// `orders` → `order`, `companies` → `company`, `statuses` → `status`. Other words stay.
+    /// Ends of plurals that only add an `s`, though others with the same last letters add more.
+    private static let plain = ["ouses", "auses", "movies", "cookies", "calories", "sizes", "prizes"]
+
+    /// `orders` → `order`, `companies` → `company`, `statuses` → `status`, `warehouses` → `warehouse`. Other words stay.
     static func singular(_ word: String) -> String {
         let lower = word.lowercased()
         if lower == "people" { return "person" }
+        if plain.contains(where: lower.hasSuffix) { return String(word.dropLast()) }
         if lower.hasSuffix("ies"), lower.count > 4 { return word.dropLast(3) + "y" }
-        for ending in ["sses", "shes", "ches", "xes", "zes", "uses"] where lower.hasSuffix(ending) {
+        for ending in ["sses", "shes", "ches", "xes", "zes", "uses", "aliases"] where lower.hasSuffix(ending) {
             return String(word.dropLast(2))
         }
         let keeps = ["ss", "us", "is", "news", "series", "data"].contains { lower.hasSuffix($0) }
