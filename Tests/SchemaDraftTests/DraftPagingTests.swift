@@ -134,6 +134,36 @@ struct DraftPagingTests {
         #expect(try list([size, record], "ok: { type: boolean }").yaml.contains("cursor: after"))
     }
 
+    @Test(
+        "The pageable of Spring is the number and size of a page, from 0",
+        arguments: [
+            "page: { type: integer, minimum: 0 }, size: { type: integer }, sort: { type: array, items: { type: string } }",
+            "offset: { type: integer }, pageNumber: { type: integer }, pageSize: { type: integer }, paged: { type: boolean }",
+        ])
+    func pageable(_ members: String) throws {
+        let object = "schema: { type: object, properties: { \(members) } }"
+        let draft = try list(
+            ["{ name: pageable, in: query, required: true, \(object) }"], "totalPages: { type: integer }")
+        let list = try #require(draft.schema["things"]?.pull?.list)
+        #expect(list.style == .page(parameter: "page", pages: Place(paths: ["totalPages"])), "\(draft.yaml)")
+        #expect(list.first == 0)
+        #expect(draft.yaml.contains("size: size"))
+        #expect(draft.settings.isEmpty)
+    }
+
+    @Test("An answer that is a page of Spring is asked for by the number of a page, from 0")
+    func spring() throws {
+        let answer = "number: { type: integer }, numberOfElements: { type: integer }, totalPages: { type: integer }"
+        let named = try #require(list([parameter("page", "integer")], answer).schema["things"]?.pull?.list)
+        #expect(named.first == 0)
+        let pageable = "pageable: { type: object, properties: { pageNumber: { type: integer } } }"
+        let guessed = try list([], "\(answer), \(pageable)")
+        #expect(
+            guessed.schema["things"]?.pull?.list.style
+                == .page(parameter: "page", pages: Place(paths: ["totalPages"])), "\(guessed.yaml)")
+        #expect(guessed.schema["things"]?.pull?.list.first == 0)
+    }
+
     @Test("A number of a page that the list needs is the paging's, and no setting besides")
     func neededPage() throws {
         let needed = ["page", "limit"].map { "{ name: \($0), in: query, required: true, schema: { type: integer } }" }

@@ -67,19 +67,43 @@ struct OperationReader {
 
     private static let bounds: Set = ["gt", "gte", "lt", "lte", "after", "before", "since", "from"]
 
-    /// A parameter, and the members of an object as they stand in an address: `updated_at[gte]`.
+    /// A parameter, and the members of an object as they stand in an address: `updated_at[gte]`, or `page` and `size` of a
+    /// `pageable`, each as a parameter of its own.
     private func all(_ value: DocumentValue) -> [APIOperation.Parameter] {
         guard let whole = parameter(value) else { return [] }
-        let names = whole.shape.properties.map { Words.folded($0.name) }
-        guard whole.place == "query", whole.shape.kind == .object,
-            value["style"]?.text == "deepObject" || names.contains(where: Self.bounds.contains)
-        else { return [whole] }
-        return [whole]
-            + whole.shape.properties.prefix(20).map { member in
-                APIOperation.Parameter(
-                    name: "\(whole.name)[\(member.name)]", place: whole.place, isRequired: false,
-                    description: whole.description, shape: shapes.shape(of: member))
-            }
+        let members = whole.shape.properties.prefix(20)
+        guard whole.place == "query", whole.shape.kind == .object, !members.isEmpty else { return [whole] }
+        let hasBounds = members.contains { Self.bounds.contains(Words.folded($0.name)) }
+        let isForm = ["form", nil].contains(value["style"]?.text) && value["explode"]?.boolean != false
+        guard value["style"]?.text != "deepObject", !hasBounds else {
+            return [whole] + members.map { member($0, of: whole, "\(whole.name)[\($0.name)]", isRequired: false) }
+        }
+        guard isForm, value["content"] == nil else { return [whole] }
+        return members.compactMap { property in
+            let isRequired = whole.isRequired && whole.shape.required.contains(property.name)
+            let name = Words.folded(whole.name) == "pageable" ? Self.pageable(property.name) : property.name
+            return name.map { member(property, of: whole, $0, isRequired: isRequired) }
+        }
+    }
+
+    private func member(
+        _ member: DataShape.Property, of whole: APIOperation.Parameter, _ name: String, isRequired: Bool
+    ) -> APIOperation.Parameter {
+        var shape = shapes.shape(of: member)
+        // Spring counts pages from 0.
+        if Words.folded(whole.name) == "pageable", name == "page" { shape.minimum = shape.minimum ?? 0 }
+        return APIOperation.Parameter(
+            name: name, place: whole.place, isRequired: isRequired, description: whole.description, shape: shape)
+    }
+
+    /// What Spring calls a member of its `Pageable` in addresses; nil for one that is not sent.
+    private static func pageable(_ member: String) -> String? {
+        switch Words.folded(member) {
+        case "pagenumber": "page"
+        case "pagesize": "size"
+        case "offset", "paged", "unpaged": nil
+        default: member
+        }
     }
 
     // MARK: Bodies

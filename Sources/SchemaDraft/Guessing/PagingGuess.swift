@@ -86,12 +86,20 @@ struct PagingGuess {
     private func counted(_ list: APIOperation, _ places: Places, _ known: DraftPaging) -> Guess<DraftPaging>? {
         var found = known
         if let page = Self.parameter(Self.pages, in: list) {
-            let first = page.shape.initial.map { Int($0) == 0 } ?? (page.shape.minimum == 0) ? 0 : nil
+            let isFromZero =
+                page.shape.initial.map { Int($0) == 0 } ?? (page.shape.minimum == 0 || Self.isOfSpring(places))
+            let first = isFromZero ? 0 : nil
             let pages = places.first(Self.pageCounts, [.integer, .number])
             found.style = .page(parameter: page.name, pages: pages, first: first)
             return Guess(found, "it has the parameter \(page.name)")
         }
         return Self.offset(Self.offsets, list, known)
+    }
+
+    /// Whether an answer is a page of Spring, which counts them from 0 and is asked for one by `page`, though the answer calls
+    /// its number otherwise.
+    private static func isOfSpring(_ places: Places) -> Bool {
+        places.first(["numberofelements"], [.integer, .number]) != nil
     }
 
     private static func offset(
@@ -117,9 +125,10 @@ struct PagingGuess {
         guard let pages = places.first(pageCounts, numbers), let current = places.first(current, numbers),
             let name = current.split(separator: ".").last.map({ $0.filter { $0 != "\"" } })
         else { return nil }
-        let parameter = Words.folded(name) == "currentpage" ? "page" : name
+        let isOfSpring = isOfSpring(places)
+        let parameter = isOfSpring || Words.folded(name) == "currentpage" ? "page" : name
         var found = known
-        found.style = .page(parameter: parameter, pages: pages, first: nil)
+        found.style = .page(parameter: parameter, pages: pages, first: isOfSpring ? 0 : nil)
         return (
             Guess(found, "a guess: its answer has \(current) and \(pages)"),
             "\(unnamed) the document names no parameter; check that \(parameter) asks for the next page"
