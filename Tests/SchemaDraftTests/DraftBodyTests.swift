@@ -124,6 +124,30 @@ struct DraftBodyTests {
         #expect(draft.yaml.contains("milestone: milestone_id"))
     }
 
+    @Test("The id that a body must have is that of what the record shows whole, also if it is called write-only")
+    func requiredReference() throws {
+        let other = "{ type: object, properties: { id: { type: integer }, title: { type: string } } }"
+        let ids = "milestone_id: { type: integer, writeOnly: true }, owner_id: { type: integer, writeOnly: true }"
+        let draft = try draft(
+            "required: [milestone_id, owner_id], properties: { \(Self.title), \(ids) }",
+            more: ", milestone: \(other), owner: \(other), \(ids)")
+        let things = try #require(draft.schema["things"])
+        #expect(things.push.create.first?.sendable == ["title", "milestone_id", "owner_id"], "\(draft.yaml)")
+        #expect(things.fields.filter(\.isWriteOnly).isEmpty)
+        #expect(things[field: "milestone_id"]?.source == "milestone.id")
+        #expect(things[field: "owner_id"]?.source == "owner.id")
+        #expect(things[field: "owner_id"]?.required == true)
+    }
+
+    @Test("A lost creation is not looked up by what no record shows")
+    func writeOnlyLookUp() throws {
+        let batch = "batch_code: { type: string, writeOnly: true }"
+        let draft = try draft(
+            "required: [title, batch_code], properties: { \(Self.title), \(batch) }", more: ", \(batch)")
+        #expect(draft.schema["things"]?.push.create.first?.sendable == ["title", "batch_code"], "\(draft.yaml)")
+        #expect(draft.yaml.contains("look_up: { match: [title] }"), "\(draft.yaml)")
+    }
+
     @Test("The key that a relationship of JSON:API shows is sent where a plain body takes it")
     func relationship() throws {
         let data = "data: { type: object, properties: { id: { type: string }, type: { type: string } } }"

@@ -42,8 +42,8 @@ struct EntityDrafter {
         fields.add(collection.answer.item)
         if let single = singleShape(collection) { fields.add(single) }
         let path = creationPath(&collection, fields.fields)
-        addCreated(collection, to: &fields)
         addKeys(collection, to: &fields)
+        addCreated(collection, to: &fields)
         var entity = DraftEntity(
             name: collection.name, origin: "GET \(collection.path.text)", key: collection.key,
             fields: fields.fields)
@@ -153,11 +153,16 @@ struct EntityDrafter {
         needed.properties = shape.properties.filter { property in
             wanted.contains(property.name) && !known.contains(Words.folded(property.name))
                 && BodyGuess.constant(property.name, shapes.shape(of: property)) == nil
-                && !hasRecords(property, collection, known)
+                && !hasRecords(property, collection, known) && !isShown(property, fields.fields)
         }
         // A body with nothing of the record has the record inside a member, or is something else.
         guard shape.properties.contains(where: { known.contains(Words.folded($0.name)) }) else { return }
         fields.add(needed)
+    }
+
+    /// Whether a member of a body names by its key what a record shows whole, so that a field sends it already.
+    private func isShown(_ member: DataShape.Property, _ fields: [DraftField]) -> Bool {
+        ShownKey(shapes: shapes).field(member.name, shapes.shape(of: member), among: fields) != nil
     }
 
     /// Whether a member of a body is called like the list and has its records: the creation makes several.

@@ -38,6 +38,8 @@ struct FieldGuess {
         for property in shape.properties where fields.count < Self.most {
             guard place.count > 0 || property.name != key else { continue }
             let inner = shapes.shape(of: property)
+            // A change sends it, and what the record shows whole has its value.
+            if place.isEmpty, inner.isWriteOnly, isShown(property.name, inner, in: shape) { continue }
             if place.isEmpty, property.name == "attributes", inner.kind == .object, !inner.properties.isEmpty {
                 add(inner, at: ["attributes"])
             } else if place.isEmpty, property.name == "relationships", inner.kind == .object {
@@ -71,6 +73,7 @@ struct FieldGuess {
         if let reference = reference(name, shape) {
             var field = DraftField(fieldName, reference.kind, from: from, wireName: name, reason: reference.reason)
             field.isIndexed = true
+            field.isWriteOnly = shape.isWriteOnly && from == nil
             return append(field)
         }
         guard let found = FieldKindGuess(shapes: shapes).kind(of: shape, name: name) else { return }
@@ -104,6 +107,10 @@ struct FieldGuess {
                 property.name, shapes.shape(of: property), among: fields, records: records, taken: taken)
             if let field { append(field) }
         }
+    }
+
+    private func isShown(_ name: String, _ wanted: DataShape, in record: DataShape) -> Bool {
+        ShownKey(shapes: shapes).newField(name, wanted, among: [], records: [record], taken: []) != nil
     }
 
     // MARK: References
@@ -165,7 +172,7 @@ struct FieldGuess {
         let (shape, own) = (shapes.shape(of: member), Words.folded(member.name))
         return PathParameter.ends(target.key) && own != Words.folded(name)
             && [name + "id", name + target.key].map(Words.folded).contains(own)
-            && shape.isTextOrNumber && fits(target, shape)
+            && shape.isTextOrNumber && !shape.isWriteOnly && fits(target, shape)
     }
 
     /// JSON:API: `relationships.customer.data.id`.

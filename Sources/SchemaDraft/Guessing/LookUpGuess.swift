@@ -47,7 +47,7 @@ struct LookUpGuess {
 
     /// Whether the records of the list have it.
     private func isListed(_ field: DraftField) -> Bool {
-        item[field.wireName] != nil
+        item[field.wireName].map { !shapes.shape(of: $0).isWriteOnly } == true
             || field.from.map { shapes.shape(at: JSONPath.steps($0).map(String.init), in: item) != nil } == true
     }
 
