@@ -126,6 +126,17 @@ struct DraftCallTests {
         #expect(shops?.push.delete.first?.call == "DELETE /shops/{external_id}")
     }
 
+    @Test("A name in the path that is called like the list is not the key of what the list's name begins with")
+    func compound() throws {
+        let draft = try draft(
+            [
+                "/order-payment: { \(Document.list("Payment")) }",
+                "/order-payment/{order_payment_id}: { \(Document.single("Payment")) }",
+                "/orders: { \(Document.list("Order")) }",
+            ], ["Payment: { type: object, properties: { order_id: { type: integer }, sum: { type: number } } }"])
+        #expect(draft.paths.map(\.path) == ["/orders"])
+    }
+
     @Test("A name in the path that begins with the record above is not that record's key")
     func aboveInMiddle() throws {
         let sheet =

@@ -57,6 +57,8 @@ struct PathParameter {
     /// `{external_customer_id}` of a customer is its `external_id`; `{sku_file_id}` of a file below `{sku_id}` is not the `sku_id`
     /// that all files of a SKU have.
     private func withoutStem(_ all: String) -> String? {
+        // `{order_payment_id}` of an order's payment is not the `order_id` that all payments of an order have.
+        guard let own = Self.stems(of: list, last: 1).first, !all.hasPrefix("\(own)_") else { return nil }
         let above = Set(list.parameters.map(Words.folded))
         return Self.stems(of: list, last: 1).lazy.compactMap { stem -> String? in
             let rest = all.replacing("_\(stem)_", with: "_")
