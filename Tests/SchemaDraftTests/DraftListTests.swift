@@ -32,6 +32,20 @@ struct DraftListTests {
         #expect(entries?.reason.contains("key: { field: id, from: sys.id }") == true, "\(draft.yaml)")
     }
 
+    @Test("A name that is a path to the record is no key, and the report says how to write it")
+    func resourceName() throws {
+        let name = "name: { type: string, description: \"Its name.\\n Format: shelves/{shelf}/books/{book}\" }"
+        let book = "Book: { type: object, properties: { \(name), code: { type: string } } }"
+        let draft = try draft(
+            [Self.thing, book],
+            [
+                "/things: { \(Document.list("Thing")) }", "/books: { \(Document.list("Book")) }",
+                "/books/{book}: { \(Document.single("Book")), \(Document.deletion) }",
+            ])
+        #expect(draft.paths.map(\.path) == ["/things"])
+        #expect(draft.leftOut.first?.reason.hasSuffix("key: { field: id, from: { link: name } }") == true)
+    }
+
     @Test("A record is found at a path of its own, outside that of its list")
     func shallow() throws {
         let call = Document.call("put", "Thing", "Thing")

@@ -44,7 +44,7 @@ struct KeyGuess {
         for name in Self.qualified(item.name ?? "") {
             if let found = member(name, of: item) { return Guess(found, "it is named after the kind of its records") }
         }
-        for name in Self.weakNames + Self.lastNames {
+        for name in hasResourceName(item) ? [] : Self.weakNames + Self.lastNames {
             if let found = member(name, of: item), isLikely(found, of: item, record),
                 record != nil || (list.parameters.isEmpty ? !belongs(item, list) : item.required.contains(found))
             {
@@ -84,7 +84,8 @@ struct KeyGuess {
 
     /// Where a record may have its key, as the schema says it.
     private func elsewhere(_ item: DataShape) -> String? {
-        Lift.usualKeys.first { key in
+        if hasResourceName(item) { return "{ link: name }" }
+        return Lift.usualKeys.first { key in
             guard let path = key.source.paths.first else { return false }
             let shape = shapes.shape(at: JSONPath.steps(path).map(String.init), in: item)
             return shape.map { [.string, .integer].contains($0.kind) } ?? false
@@ -152,6 +153,17 @@ struct KeyGuess {
         return Guess(only.name, "the only member with such a name: check that it differs for each record")
     }
 
+    /// Whether a name is a path to the record, as Google's design guide has it: `Format: shelves/{shelf}/books/{book}`. In an
+    /// address the whole of it would stand for the last part.
+    private static func isResourceName(_ name: String, _ shape: DataShape) -> Bool {
+        Words.folded(name) == "name"
+            && (shape.description ?? "").lowercased().contains(/(format|form|pattern)[\s:`'"]{1,20}[a-z0-9_-]+\/[{*]/)
+    }
+
+    private func hasResourceName(_ item: DataShape) -> Bool {
+        item["name"].map { Self.isResourceName($0.name, shapes.shape(of: $0)) } == true
+    }
+
     private static let anyKinds: Set = [
         "object", "entity", "resource", "subject", "target", "source", "owner", "record", "reference", "related",
         "parent", "item", "model",
@@ -167,7 +179,8 @@ struct KeyGuess {
         guard FieldNames.isAllowed(name), let property = item[name] else { return false }
         let shape = shapes.shape(of: property)
         switch shape.kind {
-        case .string: return !["date", "date-time", "binary"].contains(shape.format ?? "")
+        case .string:
+            return !["date", "date-time", "binary"].contains(shape.format ?? "") && !Self.isResourceName(name, shape)
         case .integer, .unknown, .number: return true
         case .boolean, .object, .array: return false
         }
