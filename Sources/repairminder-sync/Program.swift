@@ -25,7 +25,9 @@ enum Program {
         }
         do {
             let words = Array(CommandLine.arguments.dropFirst())
-            let mistake = CommandNames.mistake(in: words, of: RepairminderSync.self) ?? FlagValues.mistake(in: words)
+            let mistake =
+                FlagValues.emptyWord(in: words) ?? CommandNames.mistake(in: words, of: RepairminderSync.self)
+                ?? FlagValues.mistake(in: words)
             if let mistake { throw CommandFailure(.usage, mistake) }
             var command = try RepairminderSync.parseAsRoot()
             if var state = command as? any StateCommand {
