@@ -26,9 +26,30 @@ enum QueueActions {
         try options.show(await client.post(path).body) { StyledText(QueueText.retried(id, $0)) }
     }
 
+    /// Discards the newest first, because changes that depend on another one are newer and have to go before it. A change that
+    /// cannot be discarded does not stop the others; the error at the end has the status of the first one.
+    static func discard(
+        _ ids: [String], cascade: Bool, _ client: LocalAPIClient, _ options: ClientOptions
+    ) async throws {
+        if let id = ids.first, ids.count == 1 { return try await discard(id, cascade: cascade, client, options) }
+        var failures: [CommandFailure] = []
+        for id in ids.sorted(by: { Int($0) ?? 0 > Int($1) ?? 0 }) {
+            do throws(LocalAPIError) {
+                try await discard(id, cascade: cascade, client, options)
+            } catch {
+                guard case .problem = error else { throw error }
+                let failure = CommandFailure(error)
+                StandardStream.error.write(options.json ? "\(failure.document.text)\n" : "\(id): \(failure.message)\n")
+                failures.append(failure)
+            }
+        }
+        guard let first = failures.first else { return }
+        throw CommandFailure(first.status, "\(failures.count) of \(ids.count) changes were not discarded")
+    }
+
     static func discard(
         _ id: String, cascade: Bool, _ client: LocalAPIClient, _ options: ClientOptions
-    ) async throws {
+    ) async throws(LocalAPIError) {
         _ = try await client.delete(LocalAPIPaths.pendingChange(id), query: cascade ? [("cascade", "true")] : [])
         if !options.json { StandardStream.output.write("discarded \(id)\n") }
     }

@@ -99,16 +99,16 @@ struct QueueCommand: AsyncParsableCommand {
     struct Discard: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "discard",
-            abstract: "Discard a change; its record returns to the upstream's state.")
+            abstract: "Discard changes; their records return to the upstream's state.")
 
-        @Argument(help: "The change's id.")
-        var id: String
+        @Argument(help: ArgumentHelp("The changes' ids.", valueName: "id"))
+        var ids: [String]
 
-        @Flag(help: "Also discard the changes that depend on it.")
+        @Flag(help: "Also discard the changes that depend on them.")
         var cascade = false
 
         @OptionGroup var options: ClientOptions
 
-        func run() async throws { try await QueueActions.discard(id, cascade: cascade, options.client(), options) }
+        func run() async throws { try await QueueActions.discard(ids, cascade: cascade, options.client(), options) }
     }
 }
