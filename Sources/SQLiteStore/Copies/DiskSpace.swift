@@ -10,13 +10,16 @@ package struct DiskSpace: Sendable {
     package let free: Int
     /// Bytes that the file system has at all.
     package let total: Int
+    /// Whether it is mounted for reading alone, as some are after a disk fault.
+    package let isReadOnly: Bool
 
     /// Whether only as much is left as local changes may need: then nothing else may be stored.
     package var isLow: Bool { free < min(Self.reserve, total / 20) }
 
-    package init(free: Int, total: Int) {
+    package init(free: Int, total: Int, isReadOnly: Bool = false) {
         self.free = free
         self.total = total
+        self.isReadOnly = isReadOnly
     }
 
     /// What files have together, in bytes; those that cannot be seen count as empty. No more than a fourth of what an integer can
@@ -38,5 +41,6 @@ package struct DiskSpace: Sendable {
         guard statvfs(folder, &status) == 0 else { return nil }
         free = Int(clamping: UInt64(status.f_bavail) * UInt64(status.f_frsize))
         total = Int(clamping: UInt64(status.f_blocks) * UInt64(status.f_frsize))
+        isReadOnly = status.f_flag & UInt(ST_RDONLY) != 0
     }
 }

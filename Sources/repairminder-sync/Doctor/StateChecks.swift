@@ -10,6 +10,8 @@ import Upstream
 struct StateChecks {
     let configuration: Configuration
     let schema: EntitySchema
+    /// Of the directory's file system.
+    var space: @Sendable (_ folder: String) -> DiskSpace? = { DiskSpace(of: $0) }
 
     private var folder: String { configuration.stateDirectory }
 
@@ -151,9 +153,15 @@ struct StateChecks {
     // MARK: Disk
 
     private func disk() -> Finding {
-        guard let free = DiskSpace(of: folder)?.free else {
+        guard let space = space(folder) else {
             return .error("disk", "cannot read the free space of \(folder)", "check its file system")
         }
+        if space.isReadOnly {
+            return .error(
+                "disk", "\(folder) is on a file system that is mounted read-only, so the daemon can store nothing",
+                "look for a disk fault (dmesg), then mount it for writing")
+        }
+        let free = space.free
         let text = "\(free >> 20) MiB free in \(folder)"
         if free < DiskSpace.reserve { return .error("disk", text, "free some space: writes will fail soon") }
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []

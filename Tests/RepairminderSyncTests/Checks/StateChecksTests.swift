@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import SQLiteStore
 import TestSupport
 import Testing
 
@@ -23,7 +24,9 @@ struct StateChecksTests {
     }
 
     /// What doctor says; `settings`: more of the configuration.
-    private func findings(_ settings: String = "", state: String? = nil) throws -> [Finding] {
+    private func findings(
+        _ settings: String = "", state: String? = nil, space: DiskSpace? = nil
+    ) throws -> [Finding] {
         let configuration = try folder.configuration(
             yaml: """
                 schema: \(ProjectFiles.schemaFile("repairminder").path)
@@ -31,7 +34,9 @@ struct StateChecksTests {
                 \(settings)
                 """)
         let schema = try SchemaFinder(environment: folder.environment()).schema(for: configuration)
-        return StateChecks(configuration: configuration, schema: schema).findings()
+        var checks = StateChecks(configuration: configuration, schema: schema)
+        if let space { checks.space = { _ in space } }
+        return checks.findings()
     }
 
     private func store(_ text: String, mode: Int = 0o600) throws {
@@ -89,6 +94,16 @@ struct StateChecksTests {
         }
         let disk = try #require(try findings(state: state).first { $0.check == "disk" })
         #expect(disk.level != .ok && disk.advice?.hasPrefix("free some space") == true)
+    }
+
+    @Test("a file system that is mounted read-only is an error, however much space is free")
+    func readOnly() throws {
+        let found = try findings(space: DiskSpace(free: 1 << 40, total: 1 << 40, isReadOnly: true))
+        let disk = try #require(found.first { $0.check == "disk" })
+        #expect(disk.level == .error && disk.message.contains("mounted read-only"))
+        #expect(disk.advice == "look for a disk fault (dmesg), then mount it for writing")
+        let writable = try findings(space: DiskSpace(free: 1 << 40, total: 1 << 40))
+        #expect(writable.first { $0.check == "disk" }?.level == .ok)
     }
 
     @Test("files of another user are given back without following links", .enabled(if: getuid() == 0, "needs root"))
