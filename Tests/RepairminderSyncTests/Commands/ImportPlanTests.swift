@@ -81,6 +81,22 @@ struct ImportPlanTests {
         #expect(Set(plan.failures.map(\.message)) == ["no such notes", "there is no field colour"])
     }
 
+    @Test("rows that fail for the same reason are one line of the report, with all their lines")
+    func reasons() async throws {
+        let (plan, _) = try await plan([
+            #"{"colour":1}"#, #"{"id":"a","notes":"refuse"}"#, #"{"id":"a","notes":"refuse"}"#, #"{"colour":2}"#,
+            #"{"id":"a","notes":"ok"}"#, #"{"id":"a","notes":"refuse"}"#, #"{"shape":2}"#,
+        ])
+        #expect(
+            plan.failureText == """
+                lines 1, 4: there is no field colour
+                lines 2-3, 6: no such notes
+                line 7: there is no field shape
+
+                """)
+        #expect(try await self.plan([#"{"id":"a","notes":"ok"}"#]).plan.failureText == "")
+    }
+
     @Test("a row whose natural key several records have fails by itself, and the others are imported")
     func ambiguous() async throws {
         let (plan, _) = try await plan([#"{"number":9,"notes":"which?"}"#, #"{"number":7,"notes":"ready"}"#])

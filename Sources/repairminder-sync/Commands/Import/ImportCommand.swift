@@ -79,9 +79,7 @@ struct ImportCommand: AsyncParsableCommand {
 
     /// What was done, and which rows failed.
     private func write(_ plan: ImportPlan) {
-        for failure in plan.failures.sorted(by: { $0.line < $1.line }) {
-            StandardStream.error.write("line \(failure.line): \(failure.message)\n")
-        }
+        StandardStream.error.write(plan.failureText)
         let created = dryRun ? "would create" : "created"
         let updated = dryRun ? "would update" : "updated"
         StandardStream.output.write(
