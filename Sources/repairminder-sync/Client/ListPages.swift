@@ -8,13 +8,14 @@ enum ListPages {
     /// Consecutive pages without an element. Each one costs the daemon a search, so few are expected.
     private static let mostEmpty = 1000
 
-    /// The whole list in the shape of one page: `data` with every element unchanged, `next` null.
+    /// The whole list in the shape of one page: `data` with every element unchanged, `next` null, and `complete` where a page
+    /// says that it is not.
     static func all(
         of path: String, query: LocalAPIClient.Query, _ client: LocalAPIClient, largest: Int = Self.largest
     ) async throws -> JSONText {
         var elements: [JSONText] = []
         var size = 0
-        try await each(of: path, query: query, client) { page in
+        let isComplete = try await each(of: path, query: query, client) { page in
             // An empty object takes memory too.
             size += page.reduce(0) { $0 + $1.bytes.count + MemoryLayout<JSONText>.stride }
             guard size <= largest else {
@@ -24,14 +25,21 @@ enum ListPages {
             }
             elements += page
         }
-        return .object(["data": .array(elements), "next": .null])
+        let list = JSONText.object(["data": .array(elements), "next": .null])
+        return isComplete ? list : list.setting("complete", to: false)
     }
 
-    /// Calls `take` with the elements of each page; holds one page in memory at a time.
+    /// For people, of a list that says that it is not complete.
+    static func incomplete(_ entity: String) -> String { "the first load of \(entity) has not ended; more records may come\n" }
+
+    /// Calls `take` with the elements of each page; holds one page in memory at a time. False if a page says that the list is
+    /// not complete.
+    @discardableResult
     static func each(
         of path: String, query: LocalAPIClient.Query, _ client: LocalAPIClient,
         _ take: ([JSONText]) throws -> Void
-    ) async throws {
+    ) async throws -> Bool {
+        var isComplete = true
         var cursor: String?
         var empty = 0
         repeat {
@@ -41,6 +49,7 @@ enum ListPages {
             }
             let elements = data.elements
             try take(elements)
+            if body["complete"]?.boolean == false { isComplete = false }
             empty = elements.isEmpty ? empty + 1 : 0
             guard empty <= mostEmpty else {
                 throw LocalAPIError.unexpected(
@@ -52,5 +61,6 @@ enum ListPages {
             }
             cursor = next
         } while cursor != nil
+        return isComplete
     }
 }

@@ -239,6 +239,18 @@ import Testing
         #expect(all.text == #"{"data":[{"n":1.10},{"n":2.0}],"next":null}"#)
     }
 
+    @Test("pages joined to one list are not complete if one of them is not")
+    func incompletePages() async throws {
+        let client = LocalAPIClient { (request) throws(LocalAPIError) in
+            let body =
+                request.target.contains("cursor")
+                ? #"{"data":[2],"next":null}"# : #"{"data":[1],"next":"a","complete":false}"#
+            return LocalAPIResponse(status: 200, body: Array(body.utf8))
+        }
+        let all = try await ListPages.all(of: "/v1/orders", query: [], client)
+        #expect(all.text == #"{"data":[1,2],"next":null,"complete":false}"#)
+    }
+
     /// A daemon that names a next page each time.
     private func endless(_ page: String) -> LocalAPIClient {
         let calls = Counter()

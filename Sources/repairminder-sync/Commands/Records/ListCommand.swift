@@ -56,9 +56,11 @@ struct ListCommand: AsyncParsableCommand {
                 .rendered(ClientOptions.presentation(isWide: table.wide))
         }
         // On standard error, so the table stays clean.
-        if !options.json, let more = answer?["next"], more.kind != .null {
+        guard !options.json else { return }
+        if let more = answer?["next"], more.kind != .null {
             StandardStream.error.write("there are more records; use --all to list them\n")
         }
+        if answer?["complete"]?.boolean == false { StandardStream.error.write(ListPages.incomplete(entity)) }
     }
 
     /// The fields that the table always has: the key, what people know the records by, and what they are sorted by.
