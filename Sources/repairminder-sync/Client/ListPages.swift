@@ -32,6 +32,12 @@ enum ListPages {
     /// For people, of a list that says that it is not complete.
     static func incomplete(_ entity: String) -> String { "the first load of \(entity) has not ended; more records may come\n" }
 
+    /// Whether the first load of an entity has ended, so that a record that is not found is none of the upstream's.
+    static func isLoaded(_ entity: String, _ client: LocalAPIClient) async throws(LocalAPIError) -> Bool {
+        let page = try await client.get(LocalAPIPaths.records(of: entity), query: [("limit", "1")]).body
+        return page?["complete"]?.boolean != false
+    }
+
     /// Calls `take` with the elements of each page; holds one page in memory at a time. False if a page says that the list is
     /// not complete.
     @discardableResult

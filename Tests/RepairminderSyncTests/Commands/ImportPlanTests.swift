@@ -62,6 +62,18 @@ struct ImportPlanTests {
         #expect(plan.portions[0].rows[0].body["body"]?.text == #"{"notes":"x"}"#)
     }
 
+    @Test("before the first load has ended, no row is imported that names a record which the cache lacks")
+    func loading() async throws {
+        let (plan, _) = try await plan([#"{"number":7,"notes":"y"}"#, #"{"notes":"new"}"#, #"{"number":8}"#, #"{"id":"b"}"#])
+        #expect(plan.firstUnknown == 3)
+        let failure = #expect(throws: CommandFailure.self) { try plan.requireLoaded(false) }
+        #expect(failure?.status == .temporaryFailure && failure?.message.contains("line 3 names a record") == true)
+        #expect(throws: Never.self) { try plan.requireLoaded(true) }
+        // None of these can be a record that the upstream has.
+        let (new, _) = try await self.plan([#"{"notes":"new"}"#, #"{"number":7,"notes":"y"}"#, #"{"number":null}"#])
+        #expect(throws: Never.self) { try new.requireLoaded(false) }
+    }
+
     @Test("creations without an id have the same Idempotency-Key in each import; equal rows have different ones")
     func repeated() async throws {
         let rows = [#"{"notes":"n"}"#, #"{"notes":"n"}"#, #"{"notes":"m","sum":2}"#]

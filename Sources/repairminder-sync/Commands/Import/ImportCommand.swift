@@ -36,6 +36,8 @@ struct ImportCommand: AsyncParsableCommand {
         let bytes = file == "-" ? try StandardInput.bytes() : try StandardInput.bytes(of: file)
         let source = ImportSource(shape: shape)
         let rows = try isCSV(bytes) ? source.csv(bytes) : source.lines(bytes)
+        // Asked before the first row is looked up: what comes afterwards is found.
+        let isLoaded = try await ListPages.isLoaded(entity, client)
         var plan = ImportPlan(entity: entity, shape: shape, isDryRun: dryRun)
         var progress = ProgressLine.onStandardError("checking", unit: .things("rows"))
         for (number, row) in rows.enumerated() {
@@ -43,6 +45,7 @@ struct ImportCommand: AsyncParsableCommand {
             try await plan.add(row, client)
         }
         progress.end()
+        try plan.requireLoaded(isLoaded)
         if dryRun {
             plan.countPlanned()
         } else {

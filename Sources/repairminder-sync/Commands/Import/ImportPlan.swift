@@ -40,6 +40,8 @@ struct ImportPlan {
     let entity: String
     let shape: EntityShape
     let isDryRun: Bool
+    /// The first row that names a record which the cache does not have: it creates one, unless the upstream has it.
+    private(set) var firstUnknown: Int?
     private(set) var created = 0
     private(set) var updated = 0
     private(set) var failures: [Failure] = []
@@ -61,7 +63,7 @@ struct ImportPlan {
             failures.append(Failure(line: row.line, message: problem))
             return
         }
-        let named = row.fields.first { $0.key == shape.key && $0.value.kind != .null }?.value.plain
+        let named = row.value(of: shape.key)
         do throws(LocalAPIError) {
             if let key = try await existing(named, row, client) {
                 if !isRefused("update", row) { addUpdate(of: key, row) }
@@ -71,6 +73,9 @@ struct ImportPlan {
             guard case .problem(let problem) = error, problem.code == "ambiguous_id" else { throw error }
             failures.append(Failure(line: row.line, message: problem.message))
             return
+        }
+        if named != nil || shape.naturalKeys.contains(where: { row.value(of: $0) != nil }) {
+            firstUnknown = firstUnknown ?? row.line
         }
         if !isRefused("create", row) { addCreation(row, isNamed: named != nil) }
     }
@@ -89,9 +94,7 @@ struct ImportPlan {
     ) async throws(LocalAPIError) -> String? {
         if let named { return try await RecordID.cached(named, in: entity, client) == nil ? nil : named }
         for name in shape.naturalKeys {
-            guard let value = row.fields.first(where: { $0.key == name && $0.value.kind != .null })?.value.plain else {
-                continue
-            }
+            guard let value = row.value(of: name) else { continue }
             if let record = try await RecordID.cached("\(name):\(value)", in: entity, client) {
                 return record[shape.key]?.plain
             }
@@ -169,6 +172,16 @@ struct ImportPlan {
             isDryRun
                 ? "\(count.counted("row", "rows")) cannot be imported; correct \(them) first"
                 : "\(count.counted("row was", "rows were")) not imported; correct \(them) and import again")
+    }
+
+    /// Throws unless the first load has ended, if a row names a record that may come with the rest of that load: the import would
+    /// create it a second time.
+    func requireLoaded(_ isLoaded: Bool) throws(CommandFailure) {
+        guard !isLoaded, let line = firstUnknown else { return }
+        throw CommandFailure(
+            .temporaryFailure,
+            "the first load of \(entity) has not ended, and line \(line) names a record that may come with it; import again "
+                + "when sync --wait has ended")
     }
 
     // MARK: Sending

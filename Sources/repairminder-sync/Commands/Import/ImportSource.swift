@@ -8,6 +8,11 @@ struct ImportRow {
     var fields: [(key: String, value: JSONText)]
     /// What is wrong with it; nil if it can be read.
     var problem: String?
+
+    /// The text of a field's value; nil if it is null or missing.
+    func value(of field: String) -> String? {
+        fields.first { $0.key == field && $0.value.kind != .null }?.value.plain
+    }
 }
 
 /// Reads the rows of a file, with values of the types that the schema has.
