@@ -52,6 +52,7 @@ extension Mistakes {
     }
 
     private static func object(_ request: Request) throws(Problem) -> JSONText {
+        guard !request.body.isEmpty else { throw .body("", "the body is empty; send a JSON object", .incompleteBody) }
         let body: JSONText
         do throws(JSONError) {
             body = try JSONText(request.body)

@@ -54,7 +54,7 @@ struct AllMistakesTests {
 
     @Test(
         "a body that cannot be read is one of the mistakes",
-        arguments: [("{", "malformed_json"), ("[]", "invalid_body")])
+        arguments: [("", "incomplete_body"), ("{", "malformed_json"), ("[]", "invalid_body")])
     func unreadable(_ body: String, _ code: String) async throws {
         let api = try await TestAPI.filled()
         let answer = await api.call("PATCH", "/v1/orders/a?foo=1", body: body)
