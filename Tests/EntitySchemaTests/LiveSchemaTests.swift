@@ -186,6 +186,14 @@ struct LiveSchemaTests {
                 == ["client_first_name", "client_last_name", "client_phone", "intake_method", "location_id"])
     }
 
+    @Test("an order's note is looked for among the notes that the list shows with each order")
+    func lostNote() throws {
+        let listed = try JSONText(parsing: #"{"notes":[{"body":"Came by post","created_by":null},{"body":"Cracked"}]}"#)
+        for route in try #require(schema["orders"]).push.create {
+            #expect(route.shownAmong["note"]?.value(in: listed) == .array(["Came by post", "Cracked"]))
+        }
+    }
+
     /// The fields by which a lost creation is looked for.
     private func compared(_ name: String, _ record: JSONText) throws -> [String]? {
         let route = try #require(schema[name]).route(for: .create, record: record)

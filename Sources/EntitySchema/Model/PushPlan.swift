@@ -33,6 +33,9 @@ package struct PushRoute: Sendable, Equatable {
     /// That place is the upstream's, not one that the route sets.
     package var isRecordInherited = false
     package var lookUp: LookUp?
+    /// Fields of a creation whose values its record shows elsewhere, in a list with others: a new order's note among the
+    /// notes of its ticket.
+    package var shownAmong: [String: Place] = [:]
     /// How it goes out together with others; nil if it never does.
     package var batch: BatchPlan?
     /// The schema says that it never does, whatever the upstream takes.

@@ -184,7 +184,8 @@ struct PlanReader {
             html: try pairs(node.child("html")) ?? [:],
             file: try node.child("file")?.string(),
             record: try node.child("record")?.place() ?? record, isRecordInherited: node.child("record") == nil,
-            lookUp: try lookUp(node.child("look_up")), batch: try batch(node.child("batch"), operation),
+            lookUp: try lookUp(node.child("look_up")), shownAmong: try shownAmong(node.child("look_up")),
+            batch: try batch(node.child("batch"), operation),
             isSentAlone: node.child("batch")?.value.boolean == false)
     }
 
@@ -208,7 +209,7 @@ struct PlanReader {
             guard try node.string() == "key" else { throw node.error("expected key, or { match: [fields] }") }
             return .key
         }
-        try node.requireKeys(["match", "path", "embedded"] + ListReader.keys)
+        try node.requireKeys(["match", "among", "path", "embedded"] + ListReader.keys)
         // Without a path of its own, it searches the entity's list, as a pull does.
         let pull = node.child("path") == nil ? entity.child("pull") : nil
         let base = try pull.map { (pull) throws(SchemaError) in try ListReader(node: pull, base: list).list() } ?? list
@@ -224,6 +225,13 @@ struct PlanReader {
             throw node.error("expected path, because this entity has no list of its own to search")
         }
         return .match(fields: fields, path: path, list: plan)
+    }
+
+    private func shownAmong(_ lookUp: SchemaNode?) throws(SchemaError) -> [String: Place] {
+        guard let lookUp, lookUp.isMapping, let node = lookUp.child("among") else { return [:] }
+        var places: [String: Place] = [:]
+        for (name, place) in try node.members() { places[name] = try place.place() }
+        return places
     }
 
     private func pairs(_ node: SchemaNode?) throws(SchemaError) -> [String: String]? {

@@ -113,5 +113,12 @@ struct RouteTests {
         Self.expect(
             Self.error(push: "create: { call: POST /notes, fields: [text], look_up: { match: [text, state] } }"),
             "push.create.look_up.match", "does not send state")
+        let route = "call: POST /notes, fields: [text]"
+        Self.expect(
+            Self.error(push: "create: { \(route), look_up: { match: [text], among: { state: log.*.state } } }"),
+            "push.create.look_up.among", "does not send state")
+        Self.expect(
+            Self.error(push: "create: { \(route), look_up: { match: [text], among: { text: log.*.text } } }"),
+            "push.create.look_up.among", "in match already")
     }
 }

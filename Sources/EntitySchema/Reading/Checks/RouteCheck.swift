@@ -78,11 +78,15 @@ struct RouteCheck {
             throw error("\(place).match", "expected at least one field, whose value rarely repeats")
         }
         let known = route.path.fields + route.conditions.keys + [entity.key]
-        guard let stray = names.first(where: { !known.contains($0) && !route.canSend($0) }) else { return }
-        throw error(
-            "\(place).match",
-            "this route does not send \(stray), so the new record cannot be found by it; add it to fields, or remove it here"
-        )
+        for (key, names) in [("match", names), ("among", route.shownAmong.keys.sorted())] {
+            guard let stray = names.first(where: { !known.contains($0) && !route.canSend($0) }) else { continue }
+            throw error(
+                "\(place).\(key)",
+                "this route does not send \(stray), so the new record cannot be found by it; "
+                    + "add it to fields, or remove it here")
+        }
+        guard let twice = names.first(where: { route.shownAmong[$0] != nil }) else { return }
+        throw error("\(place).among", "\(twice) is in match already; name it in one of them")
     }
 }
 

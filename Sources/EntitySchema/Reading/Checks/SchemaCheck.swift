@@ -163,7 +163,7 @@ struct SchemaCheck {
 
     private func lookUpNames(_ route: PushRoute) -> [String] {
         guard case .match(let fields, let path, _) = route.lookUp else { return [] }
-        return fields + (path?.placeholders ?? [])
+        return fields + route.shownAmong.keys.sorted() + (path?.placeholders ?? [])
     }
 
     /// A field, or one of a record that the entity refers to: `device.order_id`.
@@ -240,7 +240,7 @@ extension EntitySchema {
                 return "the path or condition of a push"
             }
             if case .match(let fields, let path, _) = route.lookUp,
-                (fields + (path?.placeholders ?? [])).contains(field)
+                (fields + route.shownAmong.keys + (path?.placeholders ?? [])).contains(field)
             {
                 return "look_up"
             }

@@ -61,7 +61,9 @@ struct CreateReconciler {
             guard let request = listRequest(path, list, change, entity), !sent.isEmpty else {
                 return .unknowable("the look-up finds nothing to compare by")
             }
-            return try await search(request, sent, of: fields, change, entity).finding()
+            var search = search(request, sent, of: fields, change, entity)
+            search.among = entity.route(for: .create, record: change.record)?.shownAmong ?? [:]
+            return try await search.finding()
         }
     }
 
