@@ -30,14 +30,21 @@ extension OutboxTable {
         records.plans[entity.name]?.orderedTogether ?? [entity.name]
     }
 
-    /// Leaves out failed changes of an entity that holds up no others when it has failed.
+    /// Leaves out the failed changes of an entity that holds up no others when it has failed, and those that wait for a failed
+    /// one.
     private func last(of entity: String, in group: String?, before id: Int64 = .max) throws -> Int64? {
         guard let group else { return nil }
-        let condition = schema[entity]?.holdsUpWhenFailed == false ? "AND state <> \(OutboxState.failed.sql)" : ""
-        return try Int64.fetchOne(
-            db.cachedStatement(
-                sql: "SELECT max(id) FROM sync_outbox WHERE entity = ? AND order_group = ? AND id < ? \(condition)"),
-            arguments: [entity, group, id])
+        let holdsUp = schema[entity]?.holdsUpWhenFailed != false
+        let condition = holdsUp ? "" : "AND state <> \(OutboxState.failed.sql)"
+        var before = id
+        while true {
+            let last = try Int64.fetchOne(
+                db.cachedStatement(
+                    sql: "SELECT max(id) FROM sync_outbox WHERE entity = ? AND order_group = ? AND id < ? \(condition)"),
+                arguments: [entity, group, before])
+            guard let last, !holdsUp, try isHeldUp(last) else { return last }
+            before = last
+        }
     }
 
     /// The changes of the same record that come before it. Content and fields wait for each other only if they must, so

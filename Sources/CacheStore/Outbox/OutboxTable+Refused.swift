@@ -36,35 +36,6 @@ extension OutboxTable {
         return refused.id
     }
 
-    /// Lets the changes pass that need not wait for a failed one: those of its group, if its entity holds up none, and new
-    /// records that the server joins with one that it has already (`waits_for`). Called when a change has failed.
-    func letOthersPass(_ id: Int64) throws {
-        guard let failed = try entry(id), failed.state == .failed,
-            failed.isThereAlready || schema[failed.entity]?.holdsUpWhenFailed == false
-        else { return }
-        let waiting = try Int64.fetchAll(
-            db.cachedStatement(sql: "SELECT change_id FROM sync_dependency WHERE needs_id = ?"), arguments: [id])
-        for later in try waiting.compactMap(entry) where !needs(failed, later) {
-            try db.cachedStatement(sql: "DELETE FROM sync_dependency WHERE change_id = ? AND needs_id = ?")
-                .execute(arguments: [later.id, id])
-        }
-    }
-
-    /// Whether a change that waits for a failed one still has a reason to.
-    private func needs(_ failed: Entry, _ later: Entry) -> Bool {
-        guard (later.entity, later.key.exact) != (failed.entity, failed.key.exact), let entity = schema[later.entity]
-        else {
-            return true
-        }
-        let isCreated = failed.operation == .create
-        let isReferred = entity.fields.contains {
-            $0.kind == .reference(to: failed.entity) && later.body[$0.name]?.plain.exact == failed.key.exact
-        }
-        let isPartner = entity.fields.contains { $0.waitsFor?.entity == failed.entity }
-        if isCreated, isReferred || isPartner && !failed.isThereAlready { return true }
-        return schema[failed.entity]?.holdsUpWhenFailed != false && !(isCreated && isPartner)
-    }
-
     /// Whether the change has a conflict that is not resolved.
     func isDisputed(_ id: Int64) throws -> Bool {
         try Bool.fetchOne(

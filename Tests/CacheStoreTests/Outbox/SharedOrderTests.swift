@@ -117,6 +117,42 @@ struct SharedOrderTests {
         #expect(try ready(cache) == [item])
     }
 
+    @Test(
+        "what waits for a failed change holds up none of its order either, unless its entity holds up others",
+        arguments: [true, false])
+    func heldUp(isWaitedFor: Bool) async throws {
+        let cache = try TestCache(schema: isWaitedFor ? Self.bills : Self.passing)
+        _ = try await cache.pull("orders", #"[{"id":"a"},{"id":"b"}]"#)
+        let failed = try await cache.make("items", #"{"order_id":"b","text":"Screen"}"#)
+        let first = try await cache.make("items", #"{"order_id":"a","text":"Case"}"#)
+        _ = try await cache.make("payments", #"{"order_id":"a","item_id":"\#(failed)"}"#)
+        let next = try await cache.make("items", #"{"order_id":"a","text":"Cable"}"#)
+        try await refuse(failed, cache)
+        #expect(try ready(cache) == [first], "what is still to be sent comes first")
+        let last = try await cache.make("payments", #"{"order_id":"a","amount":60}"#)
+        try await accept(first, cache)
+        #expect(try ready(cache) == (isWaitedFor ? [] : [next]))
+        if !isWaitedFor { try await accept(next, cache) }
+        #expect(try ready(cache) == (isWaitedFor ? [] : [last]))
+    }
+
+    @Test("of several that wait for a failed change, none holds up the others of its order")
+    func allHeldUp() async throws {
+        let cache = try TestCache(schema: Self.passing)
+        _ = try await cache.pull("orders", #"[{"id":"a"},{"id":"b"}]"#)
+        let failed = try await cache.make("items", #"{"order_id":"b","text":"Screen"}"#)
+        let held = #"{"order_id":"a","item_id":"\#(failed)"}"#
+        _ = try await cache.make("payments", held)
+        let first = try await cache.make("items", #"{"order_id":"a","text":"Case"}"#)
+        _ = try await cache.make("payments", held)
+        _ = try await cache.make("payments", held)
+        let last = try await cache.make("items", #"{"order_id":"a","text":"Cable"}"#)
+        try await refuse(failed, cache)
+        #expect(try ready(cache) == [first])
+        try await accept(first, cache)
+        #expect(try ready(cache) == [last])
+    }
+
     @Test("changes of records without an order wait for none of each other", arguments: ["{}", #"{"order_id":null}"#])
     func without(_ record: String) throws {
         let schema = try EntitySchema(yaml: Self.bills, file: "bills.yaml")
@@ -179,6 +215,7 @@ struct SharedOrderTests {
             fields:
               id: { type: string }
               order_id: { type: reference, to: orders, index: true, required: true }
+              item_id: { type: reference, to: items }
               amount: { type: money }
             pull: { path: /payments }
             push: { create: { call: "POST /orders/{order_id}/payments" } }
