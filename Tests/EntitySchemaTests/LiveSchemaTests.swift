@@ -213,6 +213,12 @@ struct LiveSchemaTests {
                 == ["amount", "payment_method", "payment_date", "notes"])
     }
 
+    @Test("a lost client is looked for by the name as well, since the service refuses a second one with its address")
+    func lostClient() throws {
+        #expect(
+            try compared("clients", .object(["email": "ada@example.org"])) == ["email", "first_name", "last_name"])
+    }
+
     @Test("what tells a record from a colleague's of the same day counts when a lost one is looked for")
     func lostAmongAlike() throws {
         let note = JSONText.object(["type": "note", "ticket_id": "t", "body_text": "Ready"])
