@@ -105,6 +105,11 @@ struct LiveContractTests {
         for (name, field) in days { #expect(schema[name]?[field: field]?.kind == .date, "\(name).\(field)") }
     }
 
+    @Test("what only an older note shows is not written: that Find My is off")
+    func findMy() {
+        #expect(schema["devices"]?[field: "find_my_status"]?.enumValues == ["disabled", "enabled", "unknown"])
+    }
+
     @Test("people are read from either form of their list, of which no source says which it is")
     func people() throws {
         let list = try #require(schema["users"]?.pull?.list)
