@@ -306,6 +306,13 @@ struct LiveSchemaTests {
         }
     }
 
+    @Test("texts that the service refuses if they are empty are refused here")
+    func filled() {
+        for (entity, field) in [("order_items", "description"), ("ticket_messages", "body_text"), ("clients", "email")] {
+            #expect(schema[entity]?[field: field]?.isNeverEmpty == true, "\(entity).\(field)")
+        }
+    }
+
     @Test("every create has a look-up, because there are no idempotency keys")
     func lookUps() {
         #expect(schema.upstream.idempotencyHeader == nil)

@@ -76,6 +76,9 @@ struct ChangeValidation {
         if value.kind == .null {
             return field.required ? problem(.nullNotAllowed, "this field cannot be null") : nil
         }
+        if field.isNeverEmpty, value.string?.isEmpty == true {
+            return problem(.invalidValue, "this field cannot be an empty text")
+        }
         return mismatch(value, field).map { problem(Self.code(of: field), $0) }
     }
 

@@ -58,6 +58,8 @@ package struct Field: Sendable, Equatable {
     package var search: Search?
     /// A record created locally must have it.
     package var required = false
+    /// Nor can a local write make it an empty text.
+    package var isNeverEmpty = false
     /// Left out of everything that is shown, logged or indexed.
     package var secret = false
     /// Stored only encrypted, and shown to callers.

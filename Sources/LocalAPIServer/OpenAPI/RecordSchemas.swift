@@ -83,7 +83,10 @@ struct RecordSchemas {
     }
 
     private func sent(_ field: Field) -> JSONText {
-        guard field.name == entity.key else { return Self.described(field, isNullable: !field.required) }
+        guard field.name == entity.key else {
+            let described = Self.described(field, isNullable: !field.required)
+            return field.isNeverEmpty ? described.setting("minLength", to: 1) : described
+        }
         let lengths = JSONText.object(["minLength": 1, "maxLength": .integer(Entity.longestKey)])
         return Self.described(field, isNullable: false).setting(lengths)
     }

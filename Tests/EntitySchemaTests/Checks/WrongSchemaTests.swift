@@ -130,6 +130,14 @@ struct WrongSchemaTests {
         }
     }
 
+    @Test("only a text can be filled")
+    func filled() {
+        func fields(_ type: String) -> String { "id: { type: string }, text: { type: \(type), required: filled }" }
+        expectRefusal(
+            Self.error(fields: fields("integer")), "entities.notes.fields.text.required", "only a field of type string")
+        #expect(Self.error(fields: fields("string"))?.description == nil)
+    }
+
     @Test("pagination in one word is refused with a mapping")
     func pagination() {
         expectRefusal(

@@ -16,8 +16,9 @@ struct FieldReader {
             "default", "touch", "sealed", "steps", "waits_for", "wire", "natural", "write_only",
         ])
         var field = Field(
-            name: name, kind: try kind(), indexed: try node.flag("index"), required: try node.flag("required"),
-            secret: try node.flag("secret"), sealed: try node.flag("sealed"))
+            name: name, kind: try kind(), indexed: try node.flag("index"), secret: try node.flag("secret"),
+            sealed: try node.flag("sealed"))
+        if let node = node.child("required") { try readRequired(node, of: &field) }
         if let node = node.child("from") { try readPlace(node, of: &field) }
         if let node = node.child("search") { field.search = try search(node, field.kind) }
         if let node = node.child("follow") { field.follow = try FollowReader(node: node, field: field).following() }
@@ -52,6 +53,13 @@ struct FieldReader {
             }
             return kind
         }
+    }
+
+    /// `true`, or `filled`, which also refuses an empty text.
+    private func readRequired(_ node: SchemaNode, of field: inout Field) throws(SchemaError) {
+        guard node.value.text == "filled" else { return field.required = try node.boolean() }
+        guard field.kind == .string else { throw node.error("only a field of type string can be filled; write true") }
+        (field.required, field.isNeverEmpty) = (true, true)
     }
 
     /// `ready: Ready`, or `ready: { label: Ready, icon: checkmark }`.
