@@ -86,10 +86,20 @@ extension ChangeWriter {
         return problems
     }
 
+    /// Throws `.conflict` when the record lacks a value of the address that deletes it, and reading the record will not bring that:
+    /// bought stock has no order.
+    func requireAddressToDelete(_ key: String, _ record: JSONText) throws {
+        let missing = try entity.missingPathFields(for: .delete, record: record)
+            .first { try !$0.contains(".") && !mayBeKnown(before: .delete, record) }
+        guard let missing else { return }
+        throw CacheError.conflict(
+            "\(entity.name)/\(key) has no \(missing), which the address that deletes it needs; it cannot be deleted here")
+    }
+
     /// Whether the record has more values once the change is sent: those that its list lacks are read from its own address,
     /// and those that the upstream gives a new record come with the answer to its creation.
     private func mayBeKnown(before operation: Operation, _ record: JSONText) throws -> Bool {
-        guard operation == .update else { return false }
+        guard operation != .create else { return false }
         if entity.recordPath(of: record) != nil { return true }
         guard let key = record[entity.key]?.plain else { return false }
         return try row.remote(of: key) == nil

@@ -14,6 +14,7 @@ extension ChangeWriter {
         let (image, document) = try requireRecord(key, named: givenKey)
         try requireVersion(expected, of: key)
         try deleteRules.requireNoDenial(entity, key)
+        try requireAddressToDelete(key, document)
         return (key, RecordRow.Content(remote: image.remote, document: document, deleted: false))
     }
 

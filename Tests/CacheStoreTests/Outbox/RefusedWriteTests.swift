@@ -36,4 +36,32 @@ struct RefusedWriteTests {
         }
         #expect(try cache.store.pendingCount().pending == 1)
     }
+
+    @Test("a record that lacks a value of the address that deletes it is not deleted, unless that may still come")
+    func undeletable() async throws {
+        let cache = try TestCache(
+            schema: """
+                schema: shop
+                upstream: { base_url: "http://localhost" }
+                entities:
+                  devices:
+                    fields: { id: { type: string }, order_id: { type: string } }
+                    pull: { path: /devices, record: { path: "/orders/{order_id}/devices/{id}" } }
+                    push:
+                      create: { call: POST /devices }
+                      delete: { call: "DELETE /orders/{order_id}/devices/{id}" }
+                """)
+        _ = try await cache.pull("devices", #"[{"id":"a","order_id":"o"},{"id":"b","order_id":null}]"#)
+        try await cache.store.delete("devices", key: "a", at: now)
+        await #expect {
+            try await cache.store.delete("devices", key: "b", at: now)
+        } throws: { error in
+            guard case CacheError.conflict(let reason)? = error as? CacheError else { return false }
+            return reason.contains("devices/b has no order_id")
+        }
+        #expect(try ready(cache) == ["a"])
+        let new = try await cache.store.create("devices", body: .object([:]), at: now)
+        try await cache.store.delete("devices", key: new, at: now)
+        #expect(try ready(cache) == ["a"], "it was never sent")
+    }
 }
