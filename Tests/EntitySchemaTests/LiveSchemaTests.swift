@@ -308,7 +308,8 @@ struct LiveSchemaTests {
 
     @Test("texts that the service refuses if they are empty are refused here")
     func filled() {
-        for (entity, field) in [("order_items", "description"), ("ticket_messages", "body_text"), ("clients", "email")] {
+        for (entity, field) in [("order_items", "description"), ("ticket_messages", "body_text"), ("clients", "email")]
+        {
             #expect(schema[entity]?[field: field]?.isNeverEmpty == true, "\(entity).\(field)")
         }
     }

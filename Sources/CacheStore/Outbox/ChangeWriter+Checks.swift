@@ -93,7 +93,8 @@ extension ChangeWriter {
             .first { try !$0.contains(".") && !mayBeKnown(before: .delete, record) }
         guard let missing else { return }
         throw CacheError.conflict(
-            "\(entity.name)/\(key) has no \(missing), which the address that deletes it needs; it cannot be deleted here")
+            "\(entity.name)/\(key) has no \(missing), which the address that deletes it needs; it cannot be deleted here"
+        )
     }
 
     /// Whether the record has more values once the change is sent: those that its list lacks are read from its own address,

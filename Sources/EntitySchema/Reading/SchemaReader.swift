@@ -30,7 +30,8 @@ struct SchemaReader {
             node: upstream.child("signals"), entities: entities
         ).sources()
         try SchemaCheck(schema: schema, root: root).run()
-        return schema.withForeignKeys.withDeletedDetails.withTies.withPartners.withWindowIndexes.withEmbeddedSecrets.withFarNames
+        return schema.withForeignKeys.withDeletedDetails.withTies.withPartners.withWindowIndexes.withEmbeddedSecrets
+            .withFarNames
             .withBatches
     }
 

@@ -30,7 +30,9 @@ enum ListPages {
     }
 
     /// For people, of a list that says that it is not complete.
-    static func incomplete(_ entity: String) -> String { "the first load of \(entity) has not ended; more records may come\n" }
+    static func incomplete(_ entity: String) -> String {
+        "the first load of \(entity) has not ended; more records may come\n"
+    }
 
     /// Whether the first load of an entity has ended, so that a record that is not found is none of the upstream's.
     static func isLoaded(_ entity: String, _ client: LocalAPIClient) async throws(LocalAPIError) -> Bool {

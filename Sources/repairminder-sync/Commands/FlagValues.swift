@@ -4,7 +4,9 @@ enum FlagValues {
     /// Says that a word is empty, as where a script has a variable without a value: an empty id or name would lead to another
     /// address or to the current folder. Nil if none is, and for `api`, whose body may be empty.
     static func emptyWord(in words: [String]) -> String? {
-        guard words.first(where: { !$0.hasPrefix("-") }) != "api", let index = words.firstIndex(of: "") else { return nil }
+        guard words.first(where: { !$0.hasPrefix("-") }) != "api", let index = words.firstIndex(of: "") else {
+            return nil
+        }
         let place = index == 0 ? "the first argument" : "the argument after \(words[index - 1])"
         return "\(place) is empty; if it is a variable of a script, give the variable a value"
     }

@@ -133,7 +133,8 @@ struct StateDirectory {
             throw StateError(
                 message: errno == ELOOP
                     ? "\(path) is a link, which the daemon never makes; find out who made it, then delete it"
-                    : "cannot open \(path) (\(SystemError.last)); check who owns state_dir, and that its disk takes writes")
+                    : "cannot open \(path) (\(SystemError.last)); check who owns state_dir, and that its disk takes writes"
+            )
         }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             Glibc.close(descriptor)

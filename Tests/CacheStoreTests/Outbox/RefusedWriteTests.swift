@@ -14,7 +14,8 @@ struct RefusedWriteTests {
         try cache.store.readyChanges(limit: 100, at: now).map(\.key)
     }
 
-    @Test("an empty text is refused in a field that must be filled, by creations and edits, and kept in a pulled record")
+    @Test(
+        "an empty text is refused in a field that must be filled, by creations and edits, and kept in a pulled record")
     func empties() async throws {
         let filled = "notes: { type: string, required: filled"
         let cache = try TestCache(schema: TestCache.shop.replacing("notes: { type: string", with: filled))

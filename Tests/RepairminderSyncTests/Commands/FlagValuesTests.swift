@@ -23,12 +23,15 @@ import Testing
         #expect(mistake("delete", "orders", "--", "--socket=") == nil)
     }
 
-    @Test("an empty argument, as of a variable without a value, is named by the word before it; the body of api may be empty")
+    @Test(
+        "an empty argument, as of a variable without a value, is named by the word before it; the body of api may be empty"
+    )
     func emptyWord() {
         let advice = "is empty; if it is a variable of a script, give the variable a value"
         #expect(FlagValues.emptyWord(in: ["queue", "retry", ""]) == "the argument after retry \(advice)")
         #expect(FlagValues.emptyWord(in: ["get", "orders", "--json", "--", ""]) == "the argument after -- \(advice)")
-        #expect(FlagValues.emptyWord(in: ["backup", "a.db", "--config", ""]) == "the argument after --config \(advice)")
+        #expect(
+            FlagValues.emptyWord(in: ["backup", "a.db", "--config", ""]) == "the argument after --config \(advice)")
         #expect(FlagValues.emptyWord(in: [""]) == "the first argument \(advice)")
         #expect(FlagValues.emptyWord(in: ["api", "POST", "/v1/sync", "-d", ""]) == nil)
         #expect(FlagValues.emptyWord(in: ["set", "orders", "a", "notes="]) == nil)

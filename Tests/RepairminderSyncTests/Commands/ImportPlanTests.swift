@@ -64,7 +64,9 @@ struct ImportPlanTests {
 
     @Test("before the first load has ended, no row is imported that names a record which the cache lacks")
     func loading() async throws {
-        let (plan, _) = try await plan([#"{"number":7,"notes":"y"}"#, #"{"notes":"new"}"#, #"{"number":8}"#, #"{"id":"b"}"#])
+        let (plan, _) = try await plan([
+            #"{"number":7,"notes":"y"}"#, #"{"notes":"new"}"#, #"{"number":8}"#, #"{"id":"b"}"#,
+        ])
         #expect(plan.firstUnknown == 3)
         let failure = #expect(throws: CommandFailure.self) { try plan.requireLoaded(false) }
         #expect(failure?.status == .temporaryFailure && failure?.message.contains("line 3 names a record") == true)

@@ -16,7 +16,8 @@ struct QueueActionsTests {
             guard isReachable else { throw .unreachable("the daemon cannot be reached") }
             targets.withLock { $0.append("\(request.method) \(request.target)") }
             return request.target.hasPrefix("/v1/pending/8")
-                ? LocalAPIResponse(status: 404, body: Array(#"{"title":"Not found","detail":"no change 8 is pending"}"#.utf8))
+                ? LocalAPIResponse(
+                    status: 404, body: Array(#"{"title":"Not found","detail":"no change 8 is pending"}"#.utf8))
                 : LocalAPIResponse(status: 204)
         }
         do {

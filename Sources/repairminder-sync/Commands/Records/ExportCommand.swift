@@ -80,7 +80,8 @@ struct ExportCommand: AsyncParsableCommand {
         defer { progress.end() }
         let total = progress.isShown ? try await total(query, client) : nil
         var done = 0
-        let isComplete = try await ListPages.each(of: LocalAPIPaths.records(of: entity), query: query, client) { records in
+        let isComplete = try await ListPages.each(of: LocalAPIPaths.records(of: entity), query: query, client) {
+            records in
             done += records.count
             progress.show(done, of: total)
             try StandardStream.output.writeResult(String(decoding: lines(records), as: UTF8.self))
