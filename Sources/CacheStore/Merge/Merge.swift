@@ -92,7 +92,7 @@ struct Merge {
             let dispute = Conflict.Dispute(
                 change: change, field: field, base: change.base[field], local: local, server: server,
                 localAt: change.editedAt(field), serverAt: entity.changeTime(of: remote))
-            if let winner = try decide(dispute) { change = try take(winner, of: field, in: change) }
+            if let winner = try decide(dispute) { change = try take(winner, of: field, inDisputed: change) }
         }
         try noteShown(shown, of: change, remote, own.comparison)
     }
@@ -226,8 +226,17 @@ struct Merge {
     /// The rest of a change that was tried is sent under a new idempotency key, so it also drops the fields that the
     /// server has from that attempt.
     func apply(_ winner: Conflict.Side, of field: String, in change: OutboxTable.Entry) throws {
-        _ = try take(winner, of: field, in: change)
+        _ = try take(winner, of: field, inDisputed: change)
         try writer.rebuildDocument(over: change.key)
+    }
+
+    /// As `take`. A local value that has won replaces another one upstream: under its first key, the upstream would take that for
+    /// a repeat of an attempt that it applied before, and do nothing.
+    private func take(
+        _ winner: Conflict.Side, of field: String, inDisputed change: OutboxTable.Entry
+    ) throws -> OutboxTable.Entry {
+        if winner == .local { try queue.renewKey(of: change, makeID: context.makeID) }
+        return try take(winner, of: field, in: change)
     }
 
     /// Does the same without rebuilding what readers see: that looks at all changes of the record, so a merge does it only
@@ -257,6 +266,7 @@ struct Merge {
         case .local:
             let base = try row.remote(of: change.key) ?? change.base
             try queue.store(change.body, base: base, of: change, makeID: context.makeID)
+            try queue.renewKey(of: change, makeID: context.makeID)
         case .server:
             try DeleteRules(context: context).restore(after: change)
             try queue.remove(change.id)

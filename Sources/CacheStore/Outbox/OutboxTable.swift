@@ -106,7 +106,12 @@ struct OutboxTable {
         if change.operation == .update, body.members.isEmpty { return try remove(change.id) }
         try db.cachedStatement(sql: "UPDATE sync_outbox SET body = ?, base = ? WHERE id = ?")
             .execute(arguments: [body.text, base.text, change.id])
-        guard change.tried, body != change.body else { return }
+        if body != change.body { try renewKey(of: change, makeID: makeID) }
+    }
+
+    /// Gives a change that was tried another idempotency key, since sending it is no longer a repeat.
+    func renewKey(of change: Entry, makeID: () -> String) throws {
+        guard change.tried else { return }
         // What went out without its key stays unknown to the upstream under any other.
         try db.cachedStatement(
             sql: """

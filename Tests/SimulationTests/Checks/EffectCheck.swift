@@ -25,11 +25,10 @@ struct EffectCheck {
         }
     }
 
-    /// Without idempotency keys, an edit whose answer was lost is compared with another user's later edit and may win
-    /// again. It is then sent whole, including the values that were not overwritten.
+    /// An edit whose answer was lost is compared with another user's later edit and may win again. It is then sent whole,
+    /// including the values that were not overwritten.
     private func isResolved(_ effect: SimulatedServer.Effect) -> Bool {
-        effect.operation == .update && !world.server.settings.idempotency
-            && !effect.markers.allSatisfy(effect.replaced.contains)
+        effect.operation == .update && !effect.markers.allSatisfy(effect.replaced.contains)
     }
 
     /// An edit may win over a deletion: it then creates the record again with all its values. And without idempotency

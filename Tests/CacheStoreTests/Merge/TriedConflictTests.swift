@@ -1,0 +1,48 @@
+import EntitySchema
+import JSONText
+import SQLiteStore
+import TestSupport
+import Testing
+
+@testable import CacheStore
+
+@Suite("Conflicts of an edit whose answer was lost")
+struct TriedConflictTests {
+    private let now = TestCache.now
+
+    /// With such an edit of the notes, and a page of the server's version after it. Returns the key of the attempt.
+    private func tried(_ policy: String, then server: String) async throws -> (cache: TestCache, key: String) {
+        let cache = try TestCache(
+            schema: TestCache.shop.replacing("  orders:\n", with: "  orders:\n    conflict: \(policy)\n"))
+        _ = try await cache.pull("orders", #"[{"id":"a","notes":"n"}]"#)
+        try await cache.change("orders", "a", #"{"notes":"mine"}"#)
+        let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
+        #expect(try await cache.store.begin(change, at: now))
+        let lost = PushFailure(.timeout, message: "no answer")
+        try await cache.store.finish(change.id, .waiting(lost, at: now, counted: true), at: now)
+        _ = try await cache.pull("orders", "[\(server)]")
+        return (cache, change.idempotencyKey)
+    }
+
+    @Test(
+        "if it wins, it gets a new idempotency key, since the first attempt may be what others have replaced",
+        arguments: ["local_wins", "manual"])
+    func newKey(policy: String) async throws {
+        let (cache, key) = try await tried(policy, then: #"{"id":"a","notes":"theirs"}"#)
+        if policy == "manual" {
+            let conflict = try #require(cache.store.conflicts(before: nil, open: true, limit: 9).conflicts.first)
+            try await cache.store.resolve(Int64(try #require(conflict["id"]?.integer)), for: .local, at: now)
+        }
+        let again = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
+        #expect(again.body.text == #"{"notes":"mine"}"# && again.idempotencyKey != key)
+        _ = try await cache.pull("orders", #"[{"id":"a","notes":"theirs","total":1}]"#)
+        let later = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
+        #expect(later.idempotencyKey == again.idempotencyKey, "nothing new is decided")
+    }
+
+    @Test("it keeps its key while the server shows nothing but what was sent")
+    func sameKey() async throws {
+        let (cache, key) = try await tried("local_wins", then: #"{"id":"a","notes":"mine","total":1}"#)
+        #expect(try cache.store.readyChanges(limit: 1, at: now).first?.idempotencyKey == key)
+    }
+}
