@@ -49,6 +49,18 @@ struct LostDeletionTests {
         #expect(conflict["winner"] == "server")
     }
 
+    @Test("nor where the upstream knows its key, once it is no longer fresh")
+    func reusedBesideKey() async throws {
+        let yaml = TestEngine.shop
+            .replacing("create: { call: POST /orders }", with: #"delete: { call: "DELETE /orders/{id}" }"#)
+        let test = try await test(yaml, arrives: false)
+        let new = #"{"id":"a","notes":"theirs","updated_at":"2100-01-01T00:00:00Z"}"#
+        try test.upstream.set("/orders", #"[\#(new),{"id":"b","notes":"n"}]"#)
+        try await test.send(after: .seconds(90))
+        #expect(test.upstream.pushes.count == 1)
+        #expect(try test.record("a")?["notes"] == "theirs")
+    }
+
     @Test("waits for a person where conflicts do, and is repeated where the local side wins")
     func policies() async throws {
         for (policy, pushes) in [("manual", 1), ("local_wins", 2)] {

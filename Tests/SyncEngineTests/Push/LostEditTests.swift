@@ -1,3 +1,4 @@
+import EntitySchema
 import JSONText
 import TestSupport
 import Testing
@@ -56,6 +57,59 @@ struct LostEditTests {
         #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
         #expect(test.upstream.pushes.count == 2 && Set(test.upstream.pushes.map(\.key)).count == 1)
         #expect(test.upstream.recordRequests == reads + 1, "once it is answered")
+    }
+
+    /// With order "a", whose notes were edited, and which others have edited ten minutes after the answer was lost.
+    private func editedMeanwhile(_ yaml: String = TestEngine.shop, arrives: Bool) async throws -> TestEngine {
+        let test = try TestEngine(schema: yaml)
+        let before = #"[{"id":"a","notes":"n","updated_at":"2026-01-01T00:00:00Z"}]"#
+        _ = try await test.store.apply(PulledPage(entity: "orders", records: before), at: test.clock.timestamp)
+        try test.upstream.set("/orders", before)
+        try await test.change("a", #"{"notes":"mine"}"#)
+        test.upstream.fail(.unclear(status: nil, "no answer"), afterApplying: arrives)
+        try await test.send()
+        let later = test.clock.timestamp + .seconds(600)
+        try test.upstream.set("/orders", #"[{"id":"a","notes":"theirs, later","updated_at":"\#(later)"}]"#)
+        return test
+    }
+
+    @Test("it is merged with what others have written since before it is repeated under its key", arguments: [true, false])
+    func lateRepeat(arrives: Bool) async throws {
+        let test = try await editedMeanwhile(arrives: arrives)
+        try await test.send(after: .seconds(660))
+        #expect(test.upstream.pushes.count == 1, "the last write was theirs")
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+        #expect(try test.record("a")?["notes"] == "theirs, later")
+        #expect(try test.store.conflicts(before: nil, open: false, limit: 9).conflicts.count == 1)
+    }
+
+    @Test("if it wins over what others have written since, it is applied, although the upstream knows its first key")
+    func winningRepeat() async throws {
+        let yaml = TestEngine.shop.replacing("  orders:\n", with: "  orders:\n    conflict: local_wins\n")
+        let test = try await editedMeanwhile(yaml, arrives: true)
+        try await test.send(after: .seconds(660))
+        #expect(Set(test.upstream.pushes.map(\.key)).count == 2)
+        #expect(test.upstream.records("/orders").first?["notes"] == "mine")
+    }
+
+    @Test("if its record cannot be read, it is repeated all the same", arguments: [true, false])
+    func lateRepeatUnread(isHidden: Bool) async throws {
+        let test = try await editedMeanwhile(arrives: false)
+        if isHidden { test.upstream.hide("a") } else { test.upstream.failRecords(.unclear(status: 500, "down")) }
+        try await test.send(after: .seconds(660))
+        #expect(test.upstream.pushes.count == 2)
+    }
+
+    @Test("a version that is older than the cached one, from a server that is behind, is not what it is merged with")
+    func readOlder() async throws {
+        let yaml = TestEngine.shop.replacing("PATCH /orders", with: "PUT /orders")
+        let test = try TestEngine(schema: yaml)
+        let known = #"[{"id":"a","notes":"n","phone":"theirs","updated_at":"2026-01-02T00:00:00Z"}]"#
+        _ = try await test.store.apply(PulledPage(entity: "orders", records: known), at: test.clock.timestamp)
+        try test.upstream.set("/orders", #"[{"id":"a","notes":"n","phone":"old","updated_at":"2026-01-01T00:00:00Z"}]"#)
+        try await test.change("a", #"{"notes":"mine"}"#)
+        try await test.send()
+        #expect(test.upstream.pushes.first?.request.body?["phone"] == "theirs")
     }
 
     @Test("a refusal of its repeat counts only once the server must show what the first attempt did")

@@ -26,11 +26,13 @@ extension Pusher {
                 ? try await repeatable(change, entity) : try await lookedUp(change, entity)
         }
         if isUnclear, change.operation == .delete { return try await repeatable(deletion: change, entity) }
-        guard isUnclear && change.operation == .update || isHeld(change, entity) else { return change }
+        guard isUnclear && change.operation == .update || isHeld(change, entity) else {
+            return try await isLateRepeat(change) ? mergedRepeat(change, entity) : change
+        }
         // The server's version decides what is left of the change, if it can be read.
         let found: RemoteRecord?
         do {
-            found = try await refresh(change, entity)
+            found = try await refreshUnlessOlder(change, entity)
         } catch let error as UpstreamError where isSentUnread(change, entity, after: error) {
             return change
         }
@@ -39,6 +41,24 @@ extension Pusher {
         guard isUnclear, change.isSaid(by: found.record, of: entity) else { return change }
         try await acknowledge(change, found)
         return nil
+    }
+
+    /// Whether others may have edited the record since a change that is repeated under its key was made: its first attempt
+    /// need not have arrived, and upstreams forget keys. An upstream that checks versions notices that by itself.
+    private func isLateRepeat(_ change: OutboxChange) -> Bool {
+        guard change.isTried, change.version == nil else { return false }
+        return isTrial || !freshness.times(at: now(), monotonicNow: monotonicNow()).contains(change.createdAt)
+    }
+
+    /// The change, merged with the server's version if that can be read; nil when there is nothing left to send. Whether the
+    /// record is gone, the answer to the repeat shows.
+    private func mergedRepeat(_ change: OutboxChange, _ entity: Entity) async throws -> OutboxChange? {
+        do {
+            guard try await refreshUnlessOlder(change, entity) != nil else { return change }
+        } catch let error as UpstreamError where !error.concernsWholeUpstream {
+            return change
+        }
+        return try store.sendableChange(change.id)
     }
 
     /// Fails a change with a secret that cannot be opened: it is sent neither sealed nor without the secret.
@@ -145,8 +165,26 @@ extension Pusher {
 
     /// Brings the server's version of the record into the cache; nil when the server has none.
     func refresh(_ change: OutboxChange, _ entity: Entity) async throws -> RemoteRecord? {
+        try await refresh(change, entity) { _ in true }
+    }
+
+    /// The same, but an older version than the cached one stays out, as from a server or a cache before it that is behind: a
+    /// whole record that is sent over it would take back what others have written since.
+    private func refreshUnlessOlder(_ change: OutboxChange, _ entity: Entity) async throws -> RemoteRecord? {
+        try await refresh(change, entity) { found in
+            guard !change.isOfUnlisted, let shown = entity.changeTime(of: found),
+                let known = try store.remote(of: entity.name, key: change.key).flatMap(entity.changeTime)
+            else { return true }
+            return !shown.isSurely(before: known)
+        }
+    }
+
+    private func refresh(
+        _ change: OutboxChange, _ entity: Entity, if counts: (JSONText) throws -> Bool
+    ) async throws -> RemoteRecord? {
         let position = try store.position()
         guard let found = try await reader.record(of: entity, known: change.address) else { return nil }
+        guard try counts(found.record) else { return found }
         try await store.apply([found], of: entity, position: position, at: now())
         return found
     }
