@@ -56,6 +56,7 @@ struct PageApplier {
                 upTo: bounds.serverNow ?? now + Self.clockAllowance, clock: entity.pull?.clock ?? .zero),
             arrivals: try Arrivals(
                 table, context, bounds.view, position: bounds.position, isPartial: bounds.isDelta && isPartial),
+            repeated: RepeatedRecords(page.records, isPartial: bounds.isDelta && isPartial),
             aside: SetAsideTable(entity: entity.name, db: db, now: now))
         if bounds.isNew, bounds.hasMore, progress.written.greatestPK == 0 {
             try SecondaryIndexes(table: table, db: db).postpone()
@@ -84,6 +85,7 @@ struct PageApplier {
         var written: Written
         var times: ChangeTimes
         var arrivals: Arrivals
+        var repeated: RepeatedRecords
         var aside: SetAsideTable
         /// The keys of records to delete.
         var tombstones: [String] = []
@@ -109,7 +111,7 @@ struct PageApplier {
             }
             if let changed = record.changed { progress.times.insert(changed) }
             if record.isDeleted {
-                try take(tombstone: record, key, &progress)
+                try take(tombstone: record, key, index, &progress)
             } else if try !progress.arrivals.isDeleted(record.text, key) {
                 if record.isOutside, progress.bounds.view == .list, try !isWanted(key, &progress.ties) {
                     progress.outcome.outside += 1
@@ -120,10 +122,13 @@ struct PageApplier {
         }
     }
 
-    private func take(tombstone: IncomingPage.Record, _ key: String, _ progress: inout Progress) throws {
+    private func take(
+        tombstone: IncomingPage.Record, _ key: String, _ index: Int, _ progress: inout Progress
+    ) throws {
         progress.marked += 1
         guard let (known, acknowledged) = try lookForDeleted(key) else { return }
         progress.written.note(known: known.pk)
+        guard !progress.repeated.isFollowed(key, at: index) else { return }
         guard try !isOvertaken(key, acknowledged, &progress), !isStale(tombstone, known),
             try !progress.arrivals.isStale(tombstone: tombstone.text, of: key)
         else { return }
@@ -172,7 +177,7 @@ struct PageApplier {
         _ record: IncomingPage.Record, _ key: String, _ index: Int, _ progress: inout Progress
     ) throws {
         let isInserted = try progress.bounds.isNew && insert(record, key, &progress)
-        guard try isInserted || store(record, key, &progress) else { return }
+        guard try isInserted || store(record, key, index, &progress) else { return }
         progress.written.places.append(index)
         progress.written.keys.append(key)
     }
@@ -187,11 +192,16 @@ struct PageApplier {
     }
 
     /// Writes a record that may be in the cache. False if that stays as it is.
-    private func store(_ record: IncomingPage.Record, _ key: String, _ progress: inout Progress) throws -> Bool {
+    private func store(
+        _ record: IncomingPage.Record, _ key: String, _ index: Int, _ progress: inout Progress
+    ) throws -> Bool {
         switch try look(for: key, record.text) {
         case .same(let pk):
             try progress.arrivals.confirm(key)
             progress.written.note(known: pk)
+            return false
+        case .other(let known, _) where progress.repeated.isFollowed(key, at: index):
+            progress.written.note(known: known.pk)
             return false
         case .other(let known, let acknowledged):
             return try update(known, acknowledged, to: record, &progress)

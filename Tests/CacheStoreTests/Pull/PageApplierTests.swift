@@ -116,6 +116,19 @@ struct PageApplierTests {
         #expect(try cache.record("messages", "m") != nil)
     }
 
+    @Test("of a tombstone and a record on one page the last counts, as in lists that name each change")
+    func tombstoneAndRecord() async throws {
+        let cache = try TestCache()
+        _ = try await cache.pull("orders", #"[{"id":"a"},{"id":"b"}]"#)
+        _ = try await cache.pull("messages", #"[{"id":"m","order_id":"a","text":"x"}]"#)
+        let (gone, here) = (#""deleted_at":"2026-01-01""#, #""notes":"back""#)
+        let page = "{\"id\":\"a\",\(gone)},{\"id\":\"a\",\(here)},{\"id\":\"b\",\(here)},{\"id\":\"b\",\(gone)}"
+        #expect(try await cache.pull("orders", "[\(page)]").deleted == 1)
+        #expect(try cache.record("orders", "a")?["notes"] == "back")
+        #expect(try cache.record("messages", "m") != nil)
+        #expect(try cache.record("orders", "b") == nil)
+    }
+
     @Test("#13 a tombstone from before a record was created again does not touch it")
     func staleTombstone() async throws {
         let cache = try TestCache()
