@@ -89,8 +89,18 @@ extension CacheStore {
         for key in open { try context.writer(table).forgetFetched(key.text) }
         if let cursor = page.cursor, outcome.changed {
             try CursorRow(entity: page.entity, db: db).save(cursor.including(outcome))
+        } else if page.view == .single, let overwritten = outcome.overwritten {
+            try Self.goBack(to: overwritten, in: CursorRow(entity: page.entity, db: db))
         }
         return outcome
+    }
+
+    /// A read of one record has shown an older version than the cached one.
+    private static func goBack(to time: String, in row: CursorRow) throws {
+        let before = try row.load()
+        var cursor = before
+        cursor.goBack(to: time)
+        if cursor != before { try row.save(cursor) }
     }
 
     /// Whether the upstream shows what is on the page only once, which is also so for a full list that ends with a

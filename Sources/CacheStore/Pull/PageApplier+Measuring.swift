@@ -8,16 +8,25 @@ extension PageApplier {
 
     /// Milliseconds from a record's change time to the watermark; 0 when it is not late.
     ///
-    /// A record is late when its change time is before the watermark and it is new or has another change time than the
+    /// A record is late when its change time is before the watermark and it is new or has a later change time than the
     /// cached one. A record that is more than a day late does not count: no overlap could be wide enough, and the daily
     /// full pull brings it.
     func lateness(_ record: IncomingPage.Record, _ known: JSONText?, _ watermark: Timestamp?) -> Int64 {
         guard let watermark, table.entity.pull?.changedAt != nil,
             let changed = record.changed.flatMap(table.entity.instant),
             changed < watermark, changed >= watermark - Self.latest,
-            known.flatMap(table.entity.changeTime) != changed
+            known.flatMap(table.entity.changeTime).map({ $0 < changed }) ?? true
         else { return 0 }
         return watermark.since(changed).milliseconds
+    }
+
+    /// The change time of the cached version, if that is later than the one that came: a server that is behind shows an older
+    /// one.
+    func laterTime(of known: JSONText?, than record: IncomingPage.Record) -> Timestamp? {
+        guard let cached = known.flatMap(entity.changeTime), let shown = record.changed.flatMap(entity.instant),
+            shown.isSurely(before: cached)
+        else { return nil }
+        return cached
     }
 
     /// Whether a local deletion was acknowledged after this position of the log.
@@ -37,6 +46,7 @@ extension PageOutcome {
         latestChange = times.latest
         earliestChange = times.earliest
         lateness = written.lateness
+        overwritten = written.overwritten?.description
         known = written.known
         knownUpTo = written.greatestPK
     }

@@ -152,12 +152,18 @@ struct PageApplier {
         /// The `_pk`s of the page's records that were cached before.
         var known: [Int64] = []
         var lateness: Int64 = 0
+        /// As `PageOutcome.overwritten`.
+        var overwritten: Timestamp?
 
         mutating func note(known pk: Int64?) {
             if let pk, pk <= greatestPK { known.append(pk) }
         }
 
         mutating func note(lateness new: Int64) { lateness = max(lateness, new) }
+
+        mutating func note(overwritten time: Timestamp?) {
+            overwritten = [overwritten, time].compactMap(\.self).min()
+        }
 
         mutating func noteInserted(lateness: Int64) {
             note(lateness: lateness)
@@ -231,6 +237,7 @@ struct PageApplier {
         var new = known
         new.remote = news.remote
         try writer.update(known, to: new, from: RecordWriter.Origin(at: now))
+        progress.written.note(overwritten: laterTime(of: known.remote, than: record))
         if known.local != nil {
             try merge.adopt(news.added, of: key)
             progress.written.changedHere.append(key)

@@ -51,6 +51,13 @@ package struct PullCursor: Sendable, Equatable {
         cursor.pull?.include(outcome)
         return cursor
     }
+
+    /// Makes the next pull of changes ask for what has changed since this time. A server that was behind, or a cache before it,
+    /// has shown older versions than the cached ones, and no list of changes since the watermark would bring those back.
+    package mutating func goBack(to time: String?) {
+        guard let watermark, let time else { return }
+        self.watermark = min(watermark, time)
+    }
 }
 
 /// A pull between its first and last page, stored so that it can be resumed.

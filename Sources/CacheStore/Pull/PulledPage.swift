@@ -161,6 +161,8 @@ package struct PageOutcome: Sendable, Equatable {
     package var earliestChange: String?
     /// How late its latest record is, in milliseconds before the watermark.
     package var lateness: Int64 = 0
+    /// The earliest change time of a cached version that an older one of the page has replaced, as normalized text.
+    package var overwritten: String?
     /// The `_pk`s of its records that were cached before, when asked for, and the `_pk` up to which they still identify
     /// the records from the start of the pull.
     package var known: [Int64] = []

@@ -137,6 +137,64 @@ struct WatermarkTests {
         #expect(PullStart(plan: plan, cursor: cursor, full: false).pull.since == "2025-12-31T12:00:00.000Z")
     }
 
+    private let older = #"{"id":"a","notes":"n","updated_at":"2026-01-01T08:00:00.000Z"}"#
+    private let newer = #"{"id":"a","notes":"theirs","updated_at":"2026-01-01T11:00:00.000Z"}"#
+    private var latest: String { #"{"id":"b","updated_at":"\#(early)"}"# }
+
+    @Test("a full pull from a server that is behind moves it back to the first version that was taken back")
+    func behind() async throws {
+        let test = try TestPull()
+        try serve([newer, latest], test)
+        try await test.pull()
+        #expect(try test.cursor.watermark == early)
+        try serve([older, latest], test)
+        try await test.pull(full: true)
+        #expect(try test.cursor.watermark == "2026-01-01T11:00:00.000Z")
+        #expect(try test.cursor.lateness == 0, "an older version is not late")
+        try serve([newer, latest], test)
+        test.upstream.forget()
+        try await test.pull()
+        #expect(asked(test) == ["2026-01-01T10:59:50.000Z"])
+        #expect(try test.remote("a") == newer)
+        #expect(try test.cursor.watermark == early)
+    }
+
+    @Test("so does one whose list disagrees with its total, and is read twice")
+    func behindWithGap() async throws {
+        let test = try TestPull()
+        try serve([newer, latest], test)
+        try await test.pull()
+        let page = try JSONText(parsing: "[\(older),\(latest)]")
+        test.upstream.answering { _ in .success(Page(records: page, count: 2, total: 3)) }
+        try await test.pull(full: true)
+        #expect(test.upstream.requests.count == 3)
+        #expect(try test.cursor.watermark == "2026-01-01T11:00:00.000Z")
+    }
+
+    @Test("so does a read of one record")
+    func readBehind() async throws {
+        let test = try TestPull()
+        try serve([newer, latest], test)
+        try await test.pull()
+        let found = RemoteRecord(try JSONText(parsing: older))
+        let orders = try #require(test.schema["orders"])
+        try await test.store.apply([found], of: orders, position: test.store.position(), at: test.clock.timestamp)
+        #expect(try test.cursor.watermark == "2026-01-01T11:00:00.000Z")
+        try await test.pull()
+        #expect(try test.remote("a") == newer)
+    }
+
+    @Test("a pull of changes that shows an older version moves on all the same")
+    func olderChange() async throws {
+        let test = try TestPull()
+        try serve([newer], test)
+        try await test.pull()
+        let page = try JSONText(parsing: "[\(older),\(latest)]")
+        test.upstream.answering { _ in .success(Page(records: page, count: 2)) }
+        try await test.pull()
+        #expect(try test.cursor.watermark == early)
+    }
+
     @Test("a pull that ends with a gap is repeated from the same time")
     func gap() async throws {
         let test = try TestPull()

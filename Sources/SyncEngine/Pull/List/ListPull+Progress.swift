@@ -40,6 +40,11 @@ extension ListPull.Progress {
         tombstones -= tombstones == .max ? 0 : outcome.deleted
         pull.include(outcome)
         cursor = cursor.including(outcome)
+        if pull.kind == .everything {
+            let watermark = cursor.watermark
+            cursor.goBack(to: outcome.overwritten)
+            summary.wentBack = summary.wentBack || cursor.watermark != watermark
+        }
         summary.add(outcome)
         outside += outcome.outside
         shown.formUnion(outcome.shown)

@@ -54,6 +54,7 @@ struct ListPull {
         stopwatch = Stopwatch(puller.clock)
         takesGaps = first != nil
         wroteBefore = first?.wrote ?? (cursor.pull != nil)
+        progress.summary.wentBack = first?.wentBack ?? false
         children = plan.details.filter(\.isInList).map { ChildReader(parent: entity, detail: $0) }
         let rows = try puller.store.rowCount(of: entity.name)
         progress.tombstones = puller.deletionGuard.tombstones(of: entity.name, rows: rows)
@@ -268,7 +269,7 @@ struct ListPull {
 
     /// Makes the next pull begin at the first page.
     private mutating func forget() async throws {
-        guard cursor.pull != nil || cursor.listGap != nil, pull.kind != .newest else { return }
+        guard cursor.pull != nil || cursor.listGap != nil || summary.wentBack, pull.kind != .newest else { return }
         cursor.pull = nil
         try await puller.store.setCursor(of: entity.name, to: cursor)
     }
@@ -315,10 +316,12 @@ struct ListPull {
 
     /// Moves the watermark to the latest change minus the duration of the pull: what changed meanwhile may be on pages
     /// already read. A pull that brought nothing new writes nothing, except that a long newest-first pull saves the
-    /// next one the pages that this one knew. Nothing moves while a record may have slid past the pages.
+    /// next one the pages that this one knew. Nothing moves while a record may have slid past the pages, nor after a full pull
+    /// from a server that is behind, which has moved it back.
     private mutating func moveWatermark() {
         let wentFar = pull.kind == .newest && reader.pages > 1
-        guard !hasMoved, isWhole, !widens, wroteBefore || summary.wrote || cursor.watermark == nil || wentFar,
+        guard !hasMoved, isWhole, !widens, !summary.wentBack,
+            wroteBefore || summary.wrote || cursor.watermark == nil || wentFar,
             let latest = pull.latest.flatMap(Timestamp.init(iso8601:)), puller.isPlausible(latest)
         else { return }
         // Only the time of day survives from an earlier process; it may have been set meanwhile.
