@@ -15,11 +15,14 @@ import Testing
         #expect(try lines().contains(line))
     }
 
-    @Test("the services meet no other program in /dev/shm and /run/lock", arguments: ["systemd/common.conf", feed])
+    @Test(
+        "the services meet no other program in /dev/shm and /run/lock, and ask none over D-Bus",
+        arguments: ["systemd/common.conf", feed])
     func sharedFolders(_ unit: String) throws {
         let lines = try ProjectFiles.text(unit).split(separator: "\n")
         #expect(lines.contains("TemporaryFileSystem=/dev/shm:mode=1777"))
         #expect(lines.contains("InaccessiblePaths=-/run/lock"))
+        #expect(lines.contains("InaccessiblePaths=-/run/dbus"))
     }
 
     @Test(
