@@ -34,6 +34,11 @@ package struct PrivateFile {
                 message: "\(path) is a link to a file that does not exist; restore that file, or correct the link")
         }
         defer { close(file) }
+        return try contents(of: file)
+    }
+
+    /// What `read` returns, of a file that the caller has opened by this path.
+    package func contents(of file: Int32) throws(TokenFileError) -> [UInt8] {
         guard let status = stat(of: file), status.isFile else {
             throw TokenFileError(message: "\(path) is not a regular file; correct the path")
         }
@@ -57,7 +62,11 @@ package struct PrivateFile {
 
     /// The file as text; nil when there is no such file. Throws as `read` does, and when it is not UTF-8.
     package func text() throws(TokenFileError) -> String? {
-        guard let bytes = try read() else { return nil }
+        try read().map(text)
+    }
+
+    /// Throws for bytes that are not UTF-8.
+    package func text(_ bytes: [UInt8]) throws(TokenFileError) -> String {
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw TokenFileError(message: "\(path) is not UTF-8 text; write it again as UTF-8")
         }

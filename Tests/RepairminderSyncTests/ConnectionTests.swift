@@ -52,6 +52,21 @@ import Testing
     }
 
     @Test(
+        "root sends no file of its own that the owner of the state directory has put in place of the named token by a link",
+        .enabled(if: getuid() == 0, "only root can act as two users"))
+    func linkedToken() throws {
+        let own = try folder.write("only-root-knows-this\n", to: "own")
+        let token = try folder.write("secret-1\n", to: "state/api-token")
+        let arguments = ["--address", "127.0.0.1:99", "--token-file", token]
+        for file in [own, token] { try #require(chmod(file, 0o600) == 0) }
+        for file in [token, folder.path("state")] { try #require(chown(file, 7, 7) == 0) }
+        #expect(try connection(arguments).token == "secret-1")
+        try #require(unlink(token) == 0 && symlink(own, token) == 0 && lchown(token, 7, 7) == 0)
+        let error = #expect(throws: CommandFailure.self) { try connection(arguments) }
+        #expect(error?.message.contains("root does not read \(token)") == true)
+    }
+
+    @Test(
         "root reads no token by way of another user's directory, where that user chooses whose token it is",
         .enabled(if: getuid() == 0, "only root can act as two users"))
     func replacedState() throws {

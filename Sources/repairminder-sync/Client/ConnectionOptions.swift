@@ -106,8 +106,7 @@ struct ConnectionOptions: ParsableArguments {
     /// A token file that the caller names.
     private static func token(_ path: String) throws(CommandFailure) -> String {
         do {
-            let text = try PrivateFile(path: path).text() ?? ""
-            let token = text.trimmingCharacters(in: .whitespacesAndNewlines)
+            let token = try text(of: path).trimmingCharacters(in: .whitespacesAndNewlines)
             if !token.isEmpty { return token }
         } catch {
             guard access(path, R_OK) != 0, errno == EACCES else { throw CommandFailure(.notAllowed, error.message) }
@@ -115,6 +114,28 @@ struct ConnectionOptions: ParsableArguments {
                 .notAllowed, "you may not read \(path), and without a token: \(GroupAdvice.ofUnknownCaller)")
         }
         throw CommandFailure(.notAllowed, "\(path): cannot read a token; check the path and the file's owner")
+    }
+
+    /// Empty when there is no such file. For root it must not be a link that another user has made: the owner of a daemon's
+    /// state directory could have root send that daemon what only root may read.
+    private static func text(of path: String) throws(TokenFileError) -> String {
+        let named = PrivateFile(path: path)
+        guard geteuid() == 0 else { return try named.text() ?? "" }
+        // A pipe would have root wait.
+        guard stat(of: path)?.isFile ?? true else {
+            throw TokenFileError(message: "\(path) is not a regular file; correct the path")
+        }
+        let file: Int32
+        do {
+            file = try WholeFile.open(path)
+        } catch {
+            throw TokenFileError(
+                message: "root does not read \(path), where another user has put a link, or could; name a file, by a "
+                    + "path without links")
+        }
+        guard file >= 0 else { return "" }
+        defer { close(file) }
+        return try named.text(try named.contents(of: file))
     }
 
     /// The daemon's token. Nil when the file is missing or not readable: the daemon may still identify the caller by its
