@@ -78,19 +78,22 @@ final class Acceptor: EventSource {
         }
     }
 
-    /// How much of its answers the kernel keeps for one caller, in bytes. It counts twice as much, for what it needs itself.
+    /// How much the kernel keeps for one caller of what it is sent, and of what it sends, in bytes. It counts twice as much, for
+    /// what it needs itself.
     ///
-    /// Left to choose, it keeps 4 MiB for each caller who does not read. That is the daemon's memory too, and has the same limit:
-    /// with a hundred connections every user of the machine could have the daemon killed.
-    private static let sendBuffer: Int32 = 128 << 10
+    /// Left to choose, it keeps 4 MiB for each caller who does not read, and 6 MiB of one who sends ahead. That is the daemon's
+    /// memory too, and has the same limit: with a hundred connections every user of the machine could have the daemon killed.
+    private static let buffers = [(SO_SNDBUF, Int32(128 << 10)), (SO_RCVBUF, Int32(64 << 10))]
 
     /// For TCP alone: a Unix socket keeps no more by itself.
     private static func setOptions(of accepted: Int32) {
         let size = socklen_t(MemoryLayout<Int32>.size)
         var on: Int32 = 1
         setsockopt(accepted, Int32(IPPROTO_TCP), TCP_NODELAY, &on, size)
-        var bytes = sendBuffer
-        setsockopt(accepted, SOL_SOCKET, SO_SNDBUF, &bytes, size)
+        for (buffer, bytes) in buffers {
+            var bytes = bytes
+            setsockopt(accepted, SOL_SOCKET, buffer, &bytes, size)
+        }
     }
 
     /// Answers a connection over the limit with 503, without blocking, and closes it.

@@ -1,5 +1,6 @@
 import Glibc
 import SocketServer
+import Synchronization
 import TestSupport
 import Testing
 
@@ -156,6 +157,30 @@ extension SocketServerTests {
                 let client = try server.connect(receiveBuffer: 4096)
                 client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
                 #expect(try client.receiveAll().utf8.count < 1 << 20)
+            }
+        }
+
+        @Test("however much a caller has sent, the kernel keeps no more of what it sends ahead")
+        func sentAhead() async throws {
+            let accepted = Atomic<Int32>(-1)
+            let lookup: Caller.Lookup = { descriptor, _ in
+                accepted.store(descriptor, ordering: .relaxed)
+                return .unknown
+            }
+            try await TestServer.run(limits: .quick, lookup: lookup) { _ in
+                Response(status: 200)
+            } _: { server in
+                let client = try server.connect()
+                let body = String(repeating: "x", count: 1 << 20)
+                // The kernel makes the buffer larger where much is read at once.
+                for _ in 1...50 {
+                    client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
+                    #expect(try client.receiveAnswer().status == 200)
+                }
+                var bytes: Int32 = 0
+                var size = socklen_t(MemoryLayout<Int32>.size)
+                getsockopt(accepted.load(ordering: .relaxed), SOL_SOCKET, SO_RCVBUF, &bytes, &size)
+                #expect(bytes == 128 << 10)
             }
         }
 
