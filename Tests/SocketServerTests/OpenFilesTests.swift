@@ -38,6 +38,30 @@ extension SocketServerTests {
                 #expect(other.ask() == 200)
             }
         }
+
+        @Test("credentials that an inherited socket has the kernel add are not taken for files")
+        func credentials() async throws {
+            let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+            let path = "/tmp/socket-server-\(getpid())-credentials.sock"
+            defer { unlink(path) }
+            var name = sockaddr_un()
+            name.sun_family = sa_family_t(AF_UNIX)
+            withUnsafeMutableBytes(of: &name.sun_path) { $0.copyBytes(from: path.utf8) }
+            let isBound = withUnsafePointer(to: &name) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
+                }
+            }
+            var on: Int32 = 1
+            let size = socklen_t(MemoryLayout<Int32>.size)
+            try #require(isBound && setsockopt(descriptor, SOL_SOCKET, SO_PASSCRED, &on, size) == 0)
+            try #require(listen(descriptor, 8) == 0)
+            try await TestServer.run(listener: .descriptor(descriptor)) { server in
+                let client = try server.connect()
+                #expect(client.ask() == 200)
+                #expect(client.ask() == 200)
+            }
+        }
     }
 }
 

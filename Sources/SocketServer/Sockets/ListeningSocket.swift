@@ -141,6 +141,9 @@ struct ListeningSocket: Sendable {
         guard fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0,
             fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK) == 0
         else { throw .system("Cannot configure descriptor \(descriptor) (\(SystemError.last)).") }
+        // What the kernel says about callers with their bytes, as with `PassCredentials=yes`, would count as files that they send.
+        var off: Int32 = 0
+        for option in [SO_PASSCRED, SO_PASSSEC] { setsockopt(descriptor, SOL_SOCKET, option, &off, size) }
         return ListeningSocket(descriptor: descriptor, address: try boundAddress(descriptor))
     }
 
