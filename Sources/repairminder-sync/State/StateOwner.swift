@@ -42,14 +42,30 @@ struct StateOwner {
     ///
     /// `owner` is nil when there is no such directory: then only root may decide what will be there.
     static func requireOwnPath(of folder: String, _ owner: StateOwner?) throws(StateError) {
-        guard geteuid() == 0, let found = stranger(on: PathSteps(to: folder).steps, owner: owner?.user ?? 0) else {
-            return
-        }
+        guard geteuid() == 0 else { return }
+        if owner == nil { try requireMissing(folder) }
+        guard let found = stranger(on: PathSteps(to: folder).steps, owner: owner?.user ?? 0) else { return }
         throw StateError(
             message: "\(found.name) could put another directory at state_dir \(folder), by way of \(found.path), and "
                 + "root would work there; run this as the daemon's user, or let state_dir be below directories that only "
                 + "root can change",
             isOpenToOthers: true)
+    }
+
+    /// Throws when there may be a directory after all. A user can mount a file system that hides it from root (FUSE), and show it
+    /// again to a command that has stayed root.
+    private static func requireMissing(_ folder: String) throws(StateError) {
+        let reason: String
+        if let status = stat(of: folder) {
+            guard status.isFolder else { return }
+            reason = "it was not there just before"
+        } else {
+            guard ![ENOENT, ENOTDIR].contains(errno) else { return }
+            reason = "\(SystemError.last)"
+        }
+        throw StateError(
+            message: "root cannot see whose state_dir \(folder) is (\(reason)); run this as the daemon's user",
+            isOwnedByAnother: true)
     }
 
     /// The first who, besides root and `owner`, decides where a path leads, and by which step; nil if there is none.

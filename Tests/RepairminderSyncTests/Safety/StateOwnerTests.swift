@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 import Testing
 
 @testable import repairminder_sync
@@ -37,5 +38,20 @@ struct StateOwnerTests {
         #expect(Self.stranger(root: Self.outside, home: Self.outside, state: 0) == nil)
         #expect(Self.stranger(root: Self.outside, home: 0, state: 0) == nil)
         #expect(Self.stranger(root: Self.outside, home: 1001, state: 0) == "/home")
+    }
+
+    @Test("root does not go on where it cannot see whose directory it is", .enabled(if: geteuid() == 0))
+    func hidden() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path("state")
+        // Stands for a file system that does not let root in.
+        try #require(symlink(path, path) == 0)
+        #expect(StateOwner(folder: path) == nil)
+        #expect(throws: StateError.self) { try StateOwner.requireOwnPath(of: path, nil) }
+        try #require(unlink(path) == 0)
+        try StateOwner.requireOwnPath(of: path, nil)
+        try #require(mkdir(path, 0o700) == 0)
+        #expect(throws: StateError.self) { try StateOwner.requireOwnPath(of: path, nil) }
+        try StateOwner.requireOwnPath(of: path, StateOwner(folder: path))
     }
 }
