@@ -9,6 +9,9 @@ struct FilledList {
 
     /// Each object is compared with each one before and each one shown; longer lists are never taken for this one.
     private static let mostComparisons = 100_000
+    /// Of their members' values, each with one more for every 128 bytes, or 32 of an object or a list. The server chooses what
+    /// its objects have: if each one nearly fits many others, all of these members are compared.
+    private static let mostValues = 1_000_000
 
     private typealias Members = [String: JSONText]
 
@@ -33,6 +36,8 @@ struct FilledList {
         private let before: [Members]
         private var left: [Int]
         private(set) var isFilled = false
+        /// How many more values may be compared. Once it is negative, nothing fits any more.
+        private var room = FilledList.mostValues
 
         init(mine: [JSONText], theirs: [JSONText], before: [JSONText]) {
             (self.mine, self.theirs) = (mine, theirs)
@@ -44,24 +49,47 @@ struct FilledList {
         mutating func finds() -> Bool {
             // The objects with most members choose first: they fit the fewest.
             for index in sent.indices.sorted(by: { sent[$0].count > sent[$1].count }) {
-                let same = left.firstIndex(of: index).flatMap { fits(index, index) ? $0 : nil }
-                guard let found = same ?? left.firstIndex(where: { fits(index, $0) }) else { return false }
+                guard let found = position(for: index) else { return false }
                 let place = left.remove(at: found)
                 isFilled = isFilled || shown[place].count > sent[index].count
             }
             return true
         }
 
-        private func fits(_ index: Int, _ place: Int) -> Bool {
+        /// Where in `left` an object of the server's list fits; nil if none does.
+        private mutating func position(for index: Int) -> Int? {
+            if let same = left.firstIndex(of: index), fits(index, index) { return same }
+            for position in left.indices where fits(index, left[position]) { return position }
+            return nil
+        }
+
+        private mutating func fits(_ index: Int, _ place: Int) -> Bool {
             guard mine[index].kind == .object, theirs[place].kind == .object else {
-                return mine[index].isEquivalent(to: theirs[place])
-            }
-            let has = { (known: Members, members: Members) in
-                members.allSatisfy { known[$0.key]?.isEquivalent(to: $0.value) ?? false }
+                return isSame(mine[index], theirs[place])
             }
             guard has(shown[place], sent[index]) else { return false }
+            room -= shown[place].count
+            guard room >= 0 else { return false }
             let added = shown[place].filter { sent[index][$0.key] == nil }
-            return added.isEmpty || !before.contains { has($0, added) }
+            guard !added.isEmpty else { return true }
+            for known in before where has(known, added) { return false }
+            return room >= 0
+        }
+
+        private mutating func has(_ known: Members, _ members: Members) -> Bool {
+            for (name, value) in members {
+                guard let other = known[name], isSame(other, value) else {
+                    room -= 1
+                    return false
+                }
+            }
+            return true
+        }
+
+        private mutating func isSame(_ one: JSONText, _ other: JSONText) -> Bool {
+            let isScalar = one.kind != .object && one.kind != .array
+            room -= 1 + (one.bytes.count + other.bytes.count) / (isScalar ? 128 : 32)
+            return room >= 0 && one.isEquivalent(to: other)
         }
     }
 }

@@ -39,4 +39,17 @@ struct FilledListTests {
     func others(_ sent: String, _ shown: String, _ before: String) throws {
         #expect(try !isShown(sent, shown, before))
     }
+
+    @Test("a list is not what was sent if very much must be compared for that", arguments: [(9, true), (80, false)])
+    func nearlyFitting(_ count: Int, _ isFound: Bool) throws {
+        // Each object that the server shows has a note that differs only in its end from those of all objects before.
+        let text = String(repeating: "x", count: 3200)
+        let objects = { (members: (Int) -> String) in
+            "[" + (0..<count).map { "{\(members($0))}" }.joined(separator: ",") + "]"
+        }
+        let sent = objects { #""sku":\#($0)"# }
+        let shown = objects { #""sku":\#($0),"note":["\#(text)\#($0)"]"# }
+        let before = objects { #""sku":\#($0),"note":["\#(text)-\#($0)"]"# }
+        #expect(try isShown(sent, shown, before) == isFound)
+    }
 }
