@@ -170,6 +170,21 @@ struct PositionTests {
         try await expectLoop(test, "the same records on page after page", asking: 4)
     }
 
+    @Test("one record alone on more than 100 pages in a row, each time with other values, ends the pull")
+    func changingRecord() async throws {
+        let test = try TestPull()
+        serveChanging([["a"]], test)
+        try await expectLoop(test, "the same records on page after page", asking: 102)
+    }
+
+    @Test("one record alone on 100 pages in a row does not end the pull")
+    func busyRecord() async throws {
+        let test = try TestPull()
+        serveChanging(Array(repeating: ["a"], count: 100) + [["b"]], test)
+        try await test.pull(full: true)
+        #expect(try test.keys() == ["a", "b"])
+    }
+
     @Test("pages that share some records, or show the same ones twice or thrice, do not end the pull")
     func slidingPages() async throws {
         let test = try TestPull()

@@ -6,6 +6,8 @@ struct PageTrail {
     private static let emptyPagesAllowed = 100
     /// More pages in a row with the records of earlier ones are no coincidence.
     private static let mostRepeats = 2
+    /// The same for one record that is alone on each of them: where pages have one record, a few may name it for its changes.
+    private static let mostAlone = 100
     /// Reading keys takes longer than hashing, so only the first `compared` of `every` pages are compared by their keys.
     private static let compared = 4
     private static let every = 32
@@ -14,6 +16,8 @@ struct PageTrail {
     private var pages: Set<UInt64> = []
     private var emptyInARow = 0
     private var keySequences: Set<UInt64> = []
+    /// The record that was alone on the last page, and on how many pages in a row.
+    private var alone: (key: UInt64, pages: Int) = (0, 0)
     private var number = 0
     private var repeatsInARow = 0
 
@@ -34,7 +38,7 @@ struct PageTrail {
                 throw .malformed("\(path) answered the same page twice in one pull\(Self.advice)")
             }
             noteKeys(of: page, key)
-            guard repeatsInARow <= Self.mostRepeats else {
+            guard repeatsInARow <= Self.mostRepeats, alone.pages <= Self.mostAlone else {
                 throw .malformed(
                     "\(path) answered the same records on page after page, each time with other values, as if it ignored "
                         + "which page is asked for\(Self.advice)")
@@ -50,6 +54,7 @@ struct PageTrail {
 
     private mutating func noteKeys(of page: Page, _ key: String?) {
         defer { number += 1 }
+        noteAlone(page, key)
         let turn = number % Self.every
         guard let key, turn < Self.compared else { return }
         if turn == 0 { repeatsInARow = 0 }
@@ -59,6 +64,14 @@ struct PageTrail {
         }
         let isNew = keySequences.insert(hash(keys.joined(separator: "\0").utf8)).inserted
         repeatsInARow = isNew ? 0 : repeatsInARow + 1
+    }
+
+    private mutating func noteAlone(_ page: Page, _ key: String?) {
+        guard page.count == 1, let key, let name = Self.keys(of: page.records, key)?.first else {
+            return alone = (0, 0)
+        }
+        let record = hash(name.utf8)
+        alone = (record, alone.pages > 0 && record == alone.key ? alone.pages + 1 : 1)
     }
 
     /// Nil if a record has no key.
