@@ -67,6 +67,19 @@ struct OddDocumentTests {
         #expect(draft.schema["things"]?.key == "id")
     }
 
+    @Test("A description that has the same parts very many times over is looked at in part")
+    func repeated() throws {
+        let part = ##"{ "$ref": "#/components/schemas/A" }"##
+        let names = (0..<1000).map { #""p\#($0)": { "type": "string" }"# }.joined(separator: ",")
+        let ring = Array(repeating: part, count: 60).joined(separator: ",")
+        let members = (0..<30).map { #""m\#($0)": \#(part)"# }.joined(separator: ",")
+        let draft = try SchemaDraft.of(
+            Self.document(
+                #"{ "type": "object", "properties": { "id": { "type": "string" }, \#(members) } }"#,
+                #"{ "A": { "type": "object", "properties": { \#(names) }, "allOf": [\#(ring)] } }"#))
+        #expect(draft.schema["things"]?.key == "id")
+    }
+
     @Test("Nesting without end is refused")
     func deep() {
         let text = String(repeating: "[", count: 100_000)

@@ -2,12 +2,20 @@
 struct ShapeReader {
     let resolver: ReferenceResolver
 
-    /// Combinations in combinations, and values looked at for one shape: more than any description needs.
+    /// More combinations in combinations than any description needs.
     private static let deepest = 16
-    private static let most = 4000
     /// More members or enum values than these are left out.
     private static let mostProperties = 1000
     private static let mostValues = 200
+
+    /// What is left to look at for one shape: more than any description needs, and little enough for each of its members in turn.
+    private struct Room {
+        var values = 4000
+        /// Members, required names and values of enums.
+        var names = 10_000
+        /// Where the shape has its members.
+        var places: [String: Int] = [:]
+    }
 
     init(root: DocumentValue) { resolver = ReferenceResolver(root: root) }
 
@@ -17,7 +25,7 @@ struct ShapeReader {
 
     func shape(of parts: [DocumentValue]) -> DataShape {
         var shape = DataShape()
-        var room = Self.most
+        var room = Room()
         var seen: [DocumentValue] = []
         for part in parts {
             guard part[ExampleShape.mark] == nil else {
@@ -61,17 +69,19 @@ struct ShapeReader {
     }
 
     /// Returns the members that the value must have: of several alternatives, those that each requires.
-    private func add(_ value: DocumentValue, to shape: inout DataShape, depth: Int, _ room: inout Int) -> Set<String> {
-        room -= 1
-        guard depth < Self.deepest, room > 0 else { return [] }
+    private func add(_ value: DocumentValue, to shape: inout DataShape, depth: Int, _ room: inout Room) -> Set<String> {
+        room.values -= 1
+        guard depth < Self.deepest, room.values > 0, room.names > 0 else { return [] }
         let found = resolver.resolve(value)
         let value = found.value
         shape.name = shape.name ?? found.name
         addKeywords(value, to: &shape)
         addEnum(value, to: &shape)
-        for (name, part) in value["properties"]?.members ?? [] { addProperty(name, part, to: &shape) }
+        let properties = (value["properties"]?.members ?? []).prefix(Self.mostProperties)
+        for (name, part) in properties { addProperty(name, part, to: &shape, &room) }
         if let items = value["items"] { shape.items.append(items) }
-        var required = Set((value["required"]?.elements ?? []).compactMap(\.text))
+        var required = Set((value["required"]?.elements ?? []).prefix(Self.mostProperties).compactMap(\.text))
+        room.names -= properties.count + required.count + (value["enum"]?.elements ?? []).prefix(Self.mostValues).count
         for part in value["allOf"]?.elements ?? [] {
             required.formUnion(add(part, to: &shape, depth: depth + 1, &room))
         }
@@ -87,10 +97,11 @@ struct ShapeReader {
         return required
     }
 
-    private func addProperty(_ name: String, _ part: DocumentValue, to shape: inout DataShape) {
-        if let index = shape.properties.firstIndex(where: { $0.name == name }) {
+    private func addProperty(_ name: String, _ part: DocumentValue, to shape: inout DataShape, _ room: inout Room) {
+        if let index = room.places[name] {
             if shape.properties[index].parts.count < 8 { shape.properties[index].parts.append(part) }
         } else if shape.properties.count < Self.mostProperties {
+            room.places[name] = shape.properties.count
             shape.properties.append(DataShape.Property(name: name, parts: [part]))
         }
     }
