@@ -28,8 +28,10 @@ package struct HTTPResponse: Sendable, Equatable {
     }
 
     /// Whether the server says that it repeats the failure of an earlier request with the same idempotency key, as Stripe does.
+    ///
+    /// Any other refusal, such as 422, is about what the change says, so it counts as if it were new.
     var isRepeatedFailure: Bool {
-        guard status >= 500 else { return false }
+        guard status >= 500 || [402, 403, 404, 409, 410, 412, 423].contains(status) else { return false }
         return ["Idempotent-Replayed", "Idempotency-Replayed"].contains { header($0)?.lowercased() == "true" }
     }
 

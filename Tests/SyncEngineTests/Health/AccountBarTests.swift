@@ -159,6 +159,26 @@ struct AccountBarTests {
         }
     }
 
+    @Test(
+        "the repeat of an earlier refusal does not show that the account may change things, and is not counted",
+        arguments: [402, 403])
+    func storedRefusals(_ status: Int) async throws {
+        let test = try engine(orders: 3)
+        try await test.running {
+            try await test.engine.sync(SyncRequest())
+            test.upstream.storeFailures()
+            test.upstream.refuse { _ in .barred(status: status, "PATCH answered \(status): not approved yet") }
+            try await change(3, test)
+            let end = test.clock.timestamp + .seconds(2 * 3600)
+            try await test.until(step: .seconds(10)) { test.clock.timestamp >= end }
+            #expect(try test.store.pendingCount() == PendingCount(pending: 3, failed: 0))
+
+            test.upstream.refuse(nil)
+            try await test.until { try test.store.pendingCount().pending == 0 }
+            #expect(try test.store.pendingCount().failed == 0)
+        }
+    }
+
     /// How many edits are sent within an hour if each gets this answer, and no record can be read then.
     private func pushes(answering answer: UpstreamError, _ hideRecords: (FakeUpstream) throws -> Void) async throws
         -> Int

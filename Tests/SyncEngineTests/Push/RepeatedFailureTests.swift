@@ -57,6 +57,21 @@ struct RepeatedFailureTests {
         #expect(Set(test.upstream.pushes.map(\.key)).count == (arrives ? 1 : 2))
     }
 
+    @Test("a creation that was refused, as an account is, goes out under another key without a look-up")
+    func refusedCreation() async throws {
+        let test = try await test()
+        _ = try await test.store.create(
+            "orders", body: JSONText(parsing: #"{"notes":"new"}"#), at: test.clock.timestamp)
+        test.upstream.fail(.barred(status: 403, "not approved yet"))
+        for _ in 1...3 {
+            try await test.send()
+            test.clock.advance(by: .seconds(120))
+        }
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+        #expect(test.upstream.records("/orders").map { $0["notes"] } == ["n", "new"])
+        #expect(test.upstream.pushes.count == 3 && Set(test.upstream.pushes.map(\.key)).count == 2)
+    }
+
     @Test("a creation without a look-up is left to a person, whose retry has another key")
     func unknowable() async throws {
         let test = try await test()

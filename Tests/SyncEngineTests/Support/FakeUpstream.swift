@@ -38,7 +38,8 @@ final class FakeUpstream: Upstream, Sendable {
         var brokenMethod: String?
         /// Repeats its failures for the same key, and says so.
         var storesFailures = false
-        var storedFailures: Set<String> = []
+        /// The status of each, by its key.
+        var storedFailures: [String: Int] = [:]
         var onPage: (@Sendable () async -> Void)?
         var onPush: (@Sendable () async -> Void)?
         /// Answers to the next pushes that hold no record.
@@ -270,11 +271,11 @@ final class FakeUpstream: Upstream, Sendable {
 
     func push(_ request: PushRequest, idempotencyKey: String) async throws(UpstreamError) -> PushAnswer {
         try requireOnline()
-        let isStored = state.withLock { state in
+        let stored = state.withLock { state in
             state.pushes.append(Push(request: request, key: idempotencyKey))
-            return state.storedFailures.contains(idempotencyKey)
+            return state.storedFailures[idempotencyKey]
         }
-        if isStored { return .repeatedFailure(status: 500, "broken") }
+        if let stored { return .repeatedFailure(status: stored, "broken") }
         return try await answer(request, idempotencyKey: idempotencyKey)
     }
 
@@ -301,7 +302,8 @@ final class FakeUpstream: Upstream, Sendable {
             return (failure, nil, state.saysLocation ? state.location ?? own : nil)
         }
         if let failure {
-            state.withLock { if $0.storesFailures { $0.storedFailures.insert(idempotencyKey) } }
+            let status = if case .barred(let status, _, _) = failure.error { status } else { 500 }
+            state.withLock { if $0.storesFailures { $0.storedFailures[idempotencyKey] = status } }
             throw failure.error
         }
         let isLater = state.withLock { $0.answersLater }

@@ -76,6 +76,10 @@ struct AnswerRuleTests {
         #expect(try await outcome(500, #"{"message":"broken"}"#, fields) == .success(failure))
         #expect(try await error(500, #"{"message":"broken"}"#) == .unclear(status: 500, "\(words) 500: broken"))
         #expect(try await error(400, "{}", fields) == .refused(status: 400, "\(words) 400"))
+        for status in [402, 403, 404, 409, 410, 412, 423] {
+            let refusal = PushAnswer.repeatedFailure(status: status, "\(words) \(status): no")
+            #expect(try await outcome(status, #"{"message":"no"}"#, fields) == .success(refusal))
+        }
     }
 
     @Test("a refusal of a repeat, as a rule names it, does not say what became of the first attempt")

@@ -13,7 +13,6 @@ extension Pusher {
     func outcome(
         of answer: PushAnswer, to change: OutboxChange, _ entity: Entity
     ) async throws -> PushOutcome {
-        if case .repeatedFailure(let status, let message) = answer { return underAnotherKey(change, status, message) }
         guard change.operation == .update, let answered = answer.record, case let record = answered.record,
             let key = record[entity.key]?.plain, key.exact != change.key.exact,
             try reader.canRead(entity, change.address)

@@ -110,6 +110,9 @@ struct Pusher {
         _ change: OutboxChange, _ entity: Entity, _ result: BatchResult
     ) async throws -> UpstreamError? {
         switch result {
+        case .success(.repeatedFailure(let status, let message)):
+            // Not a pass: the answer is an earlier one, or that there is none under this key.
+            return try await finish(change, as: underAnotherKey(change, status, message), appliedNothing: true)
         case .success(let answer):
             await passage.passes(change.id)
             return try await finish(change, as: outcome(of: answer, to: change, entity))
