@@ -58,7 +58,8 @@ package struct ListPlan: Sendable, Equatable {
     package var totalHeader: String?
     /// Where the response has the records.
     package var records: Place
-    /// What a response without records has when there are none: an object, or null; `.itself` if it is `{}`.
+    /// What a response without records has when there are none: an object, null, or a value beside the list; `.itself` if the
+    /// response is `{}`.
     package var empty: Place?
     /// What shows that an object in the place of the list is a single record; nil if it never is one.
     package var lone: LoneRecord?
@@ -87,15 +88,10 @@ package struct ListPlan: Sendable, Equatable {
     }
 
     /// Whether a place is inside the records, as `data.-1.id` is.
-    package func isInRecords(_ place: Place) -> Bool {
-        place.paths.contains { path in
-            let steps = JSONPath.steps(path)
-            return records.paths.contains { list in
-                let outer = JSONPath.steps(list)
-                return steps.count > outer.count && steps.starts(with: outer)
-            }
-        }
-    }
+    package func isInRecords(_ place: Place) -> Bool { place.isInside(records) }
+
+    /// Whether the records are inside a place, as `data.orders` is in `data`.
+    package func isInside(_ place: Place) -> Bool { records.isInside(place) }
 }
 
 /// Where a response has a value: names separated by dots, with alternatives.
@@ -107,6 +103,17 @@ package struct Place: Sendable, Equatable {
 
     package init(paths: [String]) {
         self.paths = paths
+    }
+
+    /// Whether one of the paths leads through one of the other place's, and on.
+    fileprivate func isInside(_ other: Place) -> Bool {
+        paths.contains { path in
+            let steps = JSONPath.steps(path)
+            return other.paths.contains { around in
+                let outer = JSONPath.steps(around)
+                return steps.count > outer.count && steps.starts(with: outer)
+            }
+        }
     }
 
     /// Null counts as absent.
@@ -188,6 +195,18 @@ package struct Place: Sendable, Equatable {
 
     /// Whether it is there, and null.
     package func isNull(in answer: JSONText) -> Bool { paths.contains { answer.at(path: $0)?.kind == .null } }
+
+    /// Whether there is what programs in PHP write for null: an empty list or object, or `false`. Never the answer itself.
+    package func isBlank(in answer: JSONText) -> Bool {
+        guard let path = paths.first(where: { answer.at(path: $0) != nil }), !path.isEmpty,
+            let value = answer.at(path: path)
+        else { return false }
+        return switch value.kind {
+        case .object: value.members.isEmpty
+        case .array: value.elements.isEmpty
+        default: value.boolean == false
+        }
+    }
 
     /// Whether it is an element of a list that is there and has none: `0` of `[]`.
     package func isInEmptyList(in answer: JSONText) -> Bool {

@@ -202,7 +202,7 @@ package struct HTTPUpstream: Upstream {
         if !single.isPlaceInherited, single.place.isNull(in: body) { return nil }
         if single.place.isInEmptyList(in: body) { return nil }
         guard let record = single.record(in: body, of: entity, known) else {
-            if single.place.isNull(in: body) { return nil }
+            if single.place.isNull(in: body) || single.place.isBlank(in: body) { return nil }
             let key = entity.lift?.place(of: entity.key)?.description ?? entity.key
             throw .malformed(
                 "\(request.path) answered no record with \(key) at \(single.place.description); correct "

@@ -106,8 +106,11 @@ extension ListPlan {
         if lift?.named != nil, body.kind == .null { return true }
         guard empty != Place.itself else { return body.kind == .object && body.members.isEmpty || body.isEmptyArray }
         guard let empty else { return false }
-        let value = empty.value(in: body)
-        return value?.kind == .object || value?.isEmptyArray == true || empty.isNull(in: body)
+        guard let value = empty.value(in: body) else { return empty.isNull(in: body) }
+        if value.kind == .object || value.isEmptyArray { return true }
+        // Around the list it would be another answer. Beside it, it may be all that is left, as Square's `latest_time`.
+        return value.kind != .array && !value.plain.isEmpty && !isInside(empty)
+            && !["error", "errors"].contains { !empty.paths.contains($0) && body[$0]?.saysError == true }
     }
 
     /// How many records the whole list has, if the answer says so.

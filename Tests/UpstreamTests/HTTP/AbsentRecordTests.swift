@@ -35,6 +35,14 @@ struct AbsentRecordTests {
         #expect(try await read(.json(status, body), at: place) == nil)
     }
 
+    @Test(
+        "an empty list or object, or false, at its place, as programs in PHP write null",
+        arguments: [#"{"data":[]}"#, #"{"data":{}}"#, #"{"success":true,"data":false}"#])
+    func blank(_ body: String) async throws {
+        #expect(try await read(.json(200, body), at: "data") == nil)
+        #expect(try await read(.json(200, body), at: nil, shared: "data") == nil)
+    }
+
     @Test("a list without it at the place that all entities share")
     func inherited() async throws {
         #expect(try await read(.json(200, "[]"), at: nil, shared: "'0'") == nil)
@@ -51,7 +59,8 @@ struct AbsentRecordTests {
         "what could be anything else is no absence",
         arguments: [
             ("{}", "data.order"), (#"{"data":null}"#, "data.0"), (#"{"data":{}}"#, "data.0"), ("[]", "data"),
-            (#"[{"name":"x"}]"#, "'0'"), ("[]", "rows.name"),
+            (#"[{"name":"x"}]"#, "'0'"), ("[]", "rows.name"), ("{}", "[]"), (#"{"data":""}"#, "data"),
+            (#"{"data":[{"name":"x"}]}"#, "data"), (#"{"data":{"name":"x"}}"#, "data"),
         ])
     func unclear(_ body: String, _ place: String) async {
         await #expect(throws: UpstreamError.self) { try await read(.json(200, body), at: place) }
