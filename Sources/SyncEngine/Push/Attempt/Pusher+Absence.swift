@@ -47,23 +47,27 @@ extension Pusher {
         guard failure.status != 412, failure.status != 428, change.errorClass == failure.errorClass, let base,
             change.version == nil || found.version == change.version
         else { return false }
-        guard !isNamedVersionOld(change, entity, found.record) else { return false }
+        let named = fieldsNamed(in: change, entity)
+        let isNamedOld = named.contains { name in
+            !change.meaning.isSame(
+                entity.value(of: name, in: found.record) ?? .null, entity.value(of: name, in: change.record) ?? .null,
+                of: name)
+        }
+        guard !isNamedOld else { return false }
         let isUnchanged = change.body.members.allSatisfy { field, _ in
             change.meaning.isSame(
                 entity.value(of: field, in: found.record) ?? .null, base[field] ?? .null, of: field)
         }
-        let isOnlyRepeated = change.tried == 1 && change.version == nil
+        // What it sends besides may be the version too.
+        let namesVersion = change.version != nil || change.replaced != nil || !named.isEmpty
+        let isOnlyRepeated = change.tried == 1 && !namesVersion
         return isUnchanged && (isOnlyRepeated || !reconciler.wasFirstSentRecently(change))
     }
 
-    /// Whether a value of the record that the body names, such as its version, is another one by now.
-    private func isNamedVersionOld(_ change: OutboxChange, _ entity: Entity, _ found: JSONText) -> Bool {
+    /// What the body names of the record besides what changes and the key, such as its version.
+    private func fieldsNamed(in change: OutboxChange, _ entity: Entity) -> [String] {
         let sent = change.body.members.map(\.key)
-        return entity.fieldsNamed(in: change.operation, record: change.record, besides: sent).contains { name in
-            !change.meaning.isSame(
-                entity.value(of: name, in: found) ?? .null, entity.value(of: name, in: change.record) ?? .null, of: name
-            )
-        }
+        return entity.fieldsNamed(in: change.operation, record: change.record, besides: sent).filter { $0 != entity.key }
     }
 
     private func refusal(_ failure: PushFailure) -> PushFailure {

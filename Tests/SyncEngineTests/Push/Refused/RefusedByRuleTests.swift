@@ -56,6 +56,26 @@ struct RefusedByRuleTests {
         #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
     }
 
+    @Test(
+        "a change that sends a version is not refused while the record that is read may be behind",
+        arguments: [#"PATCH /orders/{id}", body: { <<: $fields, rev: "{revision}" }"#, #"PUT /orders/{id}""#],
+        [false, true])
+    func staleReading(_ call: String, _ isSettled: Bool) async throws {
+        let test = try await test(
+            TestEngine.shop
+                .replacing(#"update: { call: "PATCH /orders/{id}" }"#, with: "update: { call: \"\(call) }")
+                .replacing("      notes:", with: "      revision: { type: integer }\n      notes:"))
+        let record = #"[{"id":"a","notes":"n","revision":7}]"#
+        try test.upstream.set("/orders", record)
+        _ = try await test.store.apply(PulledPage(entity: "orders", records: record), at: test.clock.timestamp)
+        try await test.change("a", #"{"notes":"mine"}"#)
+        test.upstream.fail(.changed(status: 400, "stale"), times: 9)
+        try await test.send()
+        try await test.send(after: .seconds(isSettled ? 70 : 5))
+        let count = try test.store.pendingCount()
+        #expect(count == (isSettled ? PendingCount(pending: 0, failed: 1) : PendingCount(pending: 1, failed: 0)))
+    }
+
     @Test("where changes name a version, a 409 counts as a rule once the record has settled", arguments: [false, true])
     func ruleWithVersions(_ isSettled: Bool) async throws {
         let test = try await test(
