@@ -21,9 +21,11 @@ struct UnlistedFieldTests {
     /// The cache has the record as its list and its own address showed it; upstream others have changed it since.
     private func test(
         list: String = #"{"id":"a","updated_at":"2026-01-01T00:00:00Z"}"#,
-        detail: String = "detail: { read: single, when_changed: any, into: { messages: messages } }"
+        detail: String = "detail: { read: single, when_changed: any, into: { messages: messages } }",
+        method: String = "PATCH"
     ) async throws -> TestEngine {
-        let test = try TestEngine(schema: Self.shop(detail: detail))
+        let schema = Self.shop(detail: detail).replacing("PATCH /orders/{id}", with: "\(method) /orders/{id}")
+        let test = try TestEngine(schema: schema)
         let whole = #"{"id":"a","updated_at":"2026-01-01T00:00:00Z","notes":"n","address":{"place":"p"}}"#
         for (record, view) in [(list, RecordView.list), (whole, .single)] {
             _ = try await test.store.apply(
@@ -67,23 +69,27 @@ struct UnlistedFieldTests {
         #expect(test.upstream.records("/orders").first?["notes"] == "mine")
     }
 
-    @Test("a reading that failed is made again before the edit is sent")
-    func failedReading() async throws {
+    @Test(
+        "a reading that failed is made again before the edit is sent",
+        arguments: [
+            UpstreamError.unclear(status: 503, "down"), .barred(status: 302, "sign in"), .malformed("cut off"),
+        ])
+    func failedReading(error: UpstreamError) async throws {
         let test = try await test()
-        test.upstream.failRecords(.unclear(status: 503, "down"))
+        test.upstream.failRecords(error)
         try await test.change("a", #"{"notes":"mine"}"#)
         try await test.send()
         test.upstream.failRecords(nil)
-        try await test.send(after: .seconds(10))
+        try await test.send(after: .seconds(100))
         #expect(test.upstream.recordRequests == 2)
         #expect(try test.store.conflicts(before: nil, open: false, limit: 9).conflicts.count == 1)
     }
 
     @Test(
-        "an edit is sent unread once the upstream fails at its record after the time to settle, and not if it is down",
-        arguments: [(500, 1), (503, 0)])
-    func brokenReading(status: Int, pushes: Int) async throws {
-        let test = try await test()
+        "an edit is sent unread if its record still cannot be read after the time to settle, unless it sends the whole record",
+        arguments: [("PATCH", 500, 1), ("PATCH", nil, 1), ("PUT", 500, 0)] as [(String, Int?, Int)])
+    func brokenReading(method: String, status: Int?, pushes: Int) async throws {
+        let test = try await test(method: method)
         test.upstream.failRecords(.unclear(status: status, "broken"))
         try await test.change("a", #"{"notes":"mine"}"#)
         for second in [0, 30] { try await test.send(after: .seconds(second)) }

@@ -155,12 +155,21 @@ extension Pusher {
         return !freshness.times(at: now(), monotonicNow: monotonicNow()).contains(change.createdAt)
     }
 
-    /// Whether a change is sent without the reading before it, which has failed: the upstream does not show the record, or
-    /// fails at it (500) again after the time to settle, and may do so for ever. A PUT would then undo what others have written.
+    /// Whether a change is sent although the reading before it has failed: the upstream does not show the record, or still fails
+    /// at it after the time to settle, and may do so for ever. What may concern the account must have been counted, because
+    /// others got through.
     private func isSentUnread(_ change: OutboxChange, _ entity: Entity, after error: UpstreamError) -> Bool {
         if case .refused = error { return true }
-        return error.isServerFailure && !change.isTried && change.errorClass == .server && reconciler.hasSettled(change)
-            && change.replaced == nil && entity.missingPathFields(for: change.operation, record: change.address).isEmpty
+        let isCounted = change.attemptCount > 0
+        let mayLast = if case .unclear = error { isCounted || [.server, .timeout].contains(change.errorClass) } else { isCounted }
+        return mayLast && !error.concernsWholeUpstream && isUnmerged(change, entity) && reconciler.hasSettled(change)
+    }
+
+    /// Whether a change was never sent, and is read for the merge alone. A PUT would undo what others have written, and some
+    /// addresses need a value of the record.
+    func isUnmerged(_ change: OutboxChange, _ entity: Entity) -> Bool {
+        !change.isTried && change.replaced == nil
+            && entity.missingPathFields(for: change.operation, record: change.address).isEmpty
     }
 
     /// Brings the server's version of the record into the cache; nil when the server has none.

@@ -81,10 +81,11 @@ struct Pusher {
             // Stays `uploading`: sent again with the same key at the next start.
             throw CancellationError()
         } catch let error as UpstreamError {
-            // Only the look-up failed; the change itself was not sent. One that never was is read for again before it is.
+            // Only the look-up failed; the change itself was not sent. Counted as an attempt, it would go unmerged the next time.
             guard try await store.begin(change, at: now(), isLookUp: true) else { return nil }
             return try await finish(
-                change, as: try await outcome(ofLookUp: error, change), after: error, appliedNothing: !change.isTried)
+                change, as: try await outcome(ofLookUp: error, change), after: error,
+                appliedNothing: isUnmerged(change, entity))
         }
     }
 
