@@ -102,7 +102,7 @@ struct SignInGuess {
             switch scheme["scheme"]?.text?.lowercased() {
             case "basic": return Found(signIn: Guess(.basic, reason))
             case "bearer": return Found(signIn: Guess(.bearer, reason))
-            default: return nil
+            default: return word(scheme["scheme"]?.text ?? "", reason)
             }
         case "basic": return Found(signIn: Guess(.basic, reason))
         case "apikey": return key(scheme, reason, AuthorizationWord(scheme, name, document))
@@ -113,6 +113,20 @@ struct SignInGuess {
                 todo: "upstream.token_file: another program signs in and writes the token there, see docs/config.md")
         default: return nil
         }
+    }
+
+    /// Schemes of HTTP that send more than a token.
+    private static let signed: Set = [
+        "digest", "hoba", "mutual", "negotiate", "oauth", "vapid", "dpop", "hmac", "signature",
+    ]
+
+    /// `Authorization: Token …`, with the word that the document names as the scheme.
+    private static func word(_ scheme: String, _ reason: String) -> Found? {
+        let name = scheme.lowercased()
+        guard scheme.wholeMatch(of: /[A-Za-z][A-Za-z0-9-]{1,30}/) != nil, !signed.contains(name),
+            !name.hasPrefix("scram-"), !name.hasPrefix("aws")
+        else { return nil }
+        return Found(signIn: Guess(.header(name: "Authorization", value: "\(scheme) {$token}"), reason))
     }
 
     private static func key(_ scheme: DocumentValue, _ reason: String, _ word: AuthorizationWord) -> Found? {
