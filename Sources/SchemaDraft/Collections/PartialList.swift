@@ -5,6 +5,13 @@ enum PartialList {
     ]
     private static let suggestions: Set = ["autocomplete", "typeahead", "suggest", "suggestions"]
 
+    /// Whether the last name of a path says that it finds records: `advanced-search`, `searchUsers`.
+    static func isSearch(_ name: String) -> Bool { Words.snake(name).split(separator: "_").contains("search") }
+
+    private static func isText(_ shape: DataShape) -> Bool {
+        shape.kind == .string && shape.preset == nil && shape.enumValues.isEmpty
+    }
+
     /// Why a list never answers all of its records; nil if it may.
     static func reason(_ list: APIOperation) -> String? {
         if list.path.segments.contains(where: { suggestions.contains(Words.folded($0)) }) {
@@ -13,6 +20,7 @@ enum PartialList {
         let needed =
             list.queries.first { $0.isRequired && searches.contains(Words.folded($0.name)) }
             ?? list.queries.first { $0.isRequired && ["id", "ids"].contains(Words.folded($0.name)) && $0.shape.isList }
+            ?? list.queries.first { isSearch(list.path.lastSegment) && $0.isRequired && isText($0.shape) }
         return needed.map { "it answers only what its parameter \($0.name) finds" }
     }
 }

@@ -112,14 +112,15 @@ struct Views {
 
     /// Words after the path of a list for some of its records, or for what a new one looks like.
     private static let partWords: Set = [
-        "search", "find", "query", "filter", "lookup", "latest", "recent", "new", "updated", "top", "popular",
+        "search", "find", "query", "filter", "lookup", "latest", "last", "recent", "new", "updated", "top", "popular",
         "trending", "upcoming", "active", "mine", "my", "me", "own", "favorites", "favourites", "featured",
         "duplicates", "random", "paged", "ondeck", "details", "schema",
     ]
 
     /// `/orders/latest` beside `/orders`, unless one of them has calls of its own or `/orders` answers only what is asked for.
     private func part(_ collection: Collection) -> String? {
-        guard Self.partWords.contains(Words.folded(collection.base.last ?? "")), collection.recordPath == nil,
+        let last = collection.base.last ?? ""
+        guard Self.partWords.contains(Words.folded(last)) || PartialList.isSearch(last), collection.recordPath == nil,
             collection.creation == nil
         else { return nil }
         let above = PathPattern.form(collection.base.dropLast())
