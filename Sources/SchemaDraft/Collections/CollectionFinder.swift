@@ -66,6 +66,9 @@ struct CollectionFinder {
         return found
     }
 
+    /// Ends of paths that begin or end a session.
+    private static let signIns: Set = ["login", "signin", "logout", "signout", "refreshtoken"]
+
     /// Adds the list that a GET answers, or why its answer is left out.
     private func look(at operation: APIOperation, _ answer: DataShape, _ found: inout Found) {
         func leaveOut(_ why: LeftOut.Why, _ reason: String) {
@@ -74,10 +77,13 @@ struct CollectionFinder {
         if let verb = operation.verb(among: ["create", "generate", "send"]) {
             return leaveOut(.noList, "it is described as a call to \(verb) something")
         }
+        let names = operation.path.segments.suffix(2).map(Words.folded)
+        let signsIn = names.last.map(Self.signIns.contains) == true || names == ["auth", "refresh"]
         let list: ListAnswer
         switch ListFinder(shapes: document.shapes).find(in: answer, of: operation.path) {
         case .nothing: return
         case .other(let reason): return leaveOut(.noList, reason)
+        case .list where signsIn: return leaveOut(.noList, "it is about signing in")
         case .list(let answered): list = answered
         }
         if isCount(operation.path) { return leaveOut(.noList, "it only counts the records of another list") }
