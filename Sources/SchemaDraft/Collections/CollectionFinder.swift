@@ -293,12 +293,23 @@ struct CollectionFinder {
         // The record of an answer that has it as a member could be that of several lists.
         let isOnly = below[base[base.count - 1]]?.count == 1
         for form in isListed ? [] : [plural, singular] {
-            let single = ((calls[form + "/{}"] ?? []) + (calls[form + "/{}.json"] ?? [])).first { call in
+            let found = (calls[form + "/{}"] ?? []) + (calls[form + "/{}.json"] ?? [])
+            let single = found.first { call in
                 call.method == "GET" && (isOnly ? record.isOne(call.answer) : call.answer.map(record.isRecord) == true)
             }
             if let single { return single.path }
+            guard isOnly, !found.contains(where: { $0.method == "GET" }) else { continue }
+            if let change = found.first(where: { changes($0, record) }) { return change.path }
         }
         return nil
+    }
+
+    /// Whether a call changes such a record, by its answer, or by its body where it answers nothing.
+    private func changes(_ call: APIOperation, _ record: RecordMatch) -> Bool {
+        guard ["PATCH", "PUT"].contains(call.method) else { return false }
+        if let answer = call.answer, !answer.properties.isEmpty { return record.isOne(answer) }
+        let names = call.bodies.first(where: \.isJSON)?.shape.properties.map(\.name) ?? []
+        return names.count > 1 && names.allSatisfy { record.item[$0] != nil }
     }
 
     private static let formats: Set = ["csv", "xls", "xlsx", "ods", "pdf", "xml", "json", "html", "txt", "zip", "mail"]
