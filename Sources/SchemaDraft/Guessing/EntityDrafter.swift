@@ -53,17 +53,18 @@ struct EntityDrafter {
         let link = parent.flatMap {
             ParentLink(parent: $0, above: above, collection: collection, shapes: shapes).link(&entity, &fields)
         }
-        if let parent, let link, query(collection.list, paging.value).isEmpty {
+        if let parent, let link, let query = fixedQuery(collection.list, paging.value) {
             filler = self.filler(collection, entity.fields, above: link.above)
             entity.below = DraftEntity.Below(
-                parent: parent.name, path: link.path, records: records(collection), paging: paging)
+                parent: parent.name, path: link.path + query, records: records(collection), paging: paging)
         } else {
             entity.pull = pull(collection, filler, records(collection), paging, entity)
         }
         entity.title = Self.title(entity)
+        let listQuery = entity.below == nil ? "" : fixedQuery(collection.list, paging.value) ?? ""
         WriteGuess(
             shapes: shapes, collection: collection, filler: filler,
-            listPath: filler.path(collection.path, list: collection.path), creationPath: path
+            listPath: filler.path(collection.path, list: collection.path) + listQuery, creationPath: path
         ).complete(&entity)
         entity.todos += collection.todos + [todo].compactMap(\.self) + changeTodos(entity, collection.list)
         return entity
@@ -224,6 +225,14 @@ struct EntityDrafter {
                 Guess(DraftSetting.text(PathFiller.setting(parameter.name)), "the list needs it: set upstream.settings")
             )
         }
+    }
+
+    /// `?order=asc`, for the parameters without which the list does not answer; nil if one of them is a setting.
+    private func fixedQuery(_ list: APIOperation, _ paging: DraftPaging) -> String? {
+        guard !query(list, paging).isEmpty else { return "" }
+        var needed = list
+        needed.parameters.removeAll { paging.sent.contains($0.name) || $0.place == "query" && $0.name.contains("{") }
+        return FixedParameter.query(of: needed)
     }
 
     private func single(_ collection: Collection, _ filler: PathFiller) -> DraftEntity.Single {

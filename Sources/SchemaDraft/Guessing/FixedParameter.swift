@@ -5,7 +5,18 @@ enum FixedParameter {
         if let preset = parameter.shape.preset, !preset.isEmpty { return preset }
         if Words.folded(parameter.name) == "xrequestedwith" { return "XMLHttpRequest" }
         let isVersion = Words.snake(parameter.name).split(separator: "_").contains("version")
-        return isVersion ? parameter.shape.example?.text : nil
+        return isVersion ? parameter.shape.example?.text : order(parameter)
+    }
+
+    private static let orders: Set = [
+        "sort", "sortby", "orderby", "order", "direction", "sortorder", "sortdirection", "orderdirection", "sortdir",
+    ]
+
+    /// One of the orders in which a list that needs one comes: any will do, best that of keys or the ascending one.
+    private static func order(_ parameter: APIOperation.Parameter) -> String? {
+        guard parameter.place == "query", orders.contains(Words.folded(parameter.name)) else { return nil }
+        let values = parameter.shape.enumValues.map(\.value).filter(isPlain)
+        return values.first { ["asc", "ascending", "id"].contains($0.lowercased()) } ?? values.first
     }
 
     /// `?api-version=1.0`, for the parameters without which a call is refused; nil if one of them has no such value.
