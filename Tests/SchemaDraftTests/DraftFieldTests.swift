@@ -23,6 +23,22 @@ struct DraftFieldTests {
         #expect(try things("\(name): { type: string }")?[field: name]?.secret == true)
     }
 
+    @Test("What is called an object has the type of its example, or else of the body's member, where it may be null")
+    func bareObject() throws {
+        let bare = "type: object, nullable: true"
+        let shown = "phone: { \(bare), example: \"+44 20\" }, weight: { \(bare), example: 2.5 }"
+        let members = "id: { type: integer }, \(shown), rank: { \(bare) }, more: { \(bare) }, box: { type: object }"
+        let thing = "Thing: { type: object, properties: { \(members) } }"
+        let taken = "phone: { type: string }, rank: { type: integer }, box: { type: string }"
+        let body = "Body: { type: object, properties: { \(taken) } }"
+        let list = "/things: { \(Document.list("Thing")), \(Document.call("post", "Body", "Thing")) }"
+        let draft = try SchemaDraft.of(Document(schemas: [thing, body], paths: [list]).text)
+        let things = try #require(draft.schema["things"])
+        let kinds = ["phone", "weight", "rank", "more", "box"].map { things[field: $0]?.kind }
+        #expect(kinds == [.string, .number, .integer, .object, .object])
+        #expect(things.push.create.first?.sendable == ["phone", "rank"])
+    }
+
     @Test(
         "A name that only contains such a word is not secret",
         arguments: ["token_type", "max_tokens", "next_page_token", "version_token", "tokenized", "secretary"])

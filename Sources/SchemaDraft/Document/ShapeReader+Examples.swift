@@ -31,6 +31,17 @@ extension ShapeReader {
         }
     }
 
+    /// The kind of a scalar that is the example of what should be an object, and of which nothing else is said: NestJS
+    /// describes `string | null` so.
+    func shownScalar(_ shape: DataShape) -> DataShape.Kind? {
+        guard shape.kind == .object, shape.properties.isEmpty, !shape.isMap,
+            case .scalar(let text, let isPlain)? = shape.example, shape.example?.isNull == false,
+            !text.hasPrefix("{"), !text.hasPrefix("[")
+        else { return nil }
+        guard isPlain else { return .string }
+        return ["true", "false"].contains(text) ? .boolean : Double(text) == nil ? .string : .number
+    }
+
     /// The example that stands beside an object or a list of which nothing else is said.
     func ownExample(of shape: DataShape) -> DocumentValue? {
         let isUnsaid =

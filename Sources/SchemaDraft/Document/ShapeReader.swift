@@ -37,6 +37,7 @@ struct ShapeReader {
         }
         shape.requiredOfSome.subtract(shape.required)
         if shape.kind == .unknown { shape.kind = Self.kind(impliedBy: shape) }
+        shape.kind = shownScalar(shape) ?? shape.kind
         for part in seen + [ownExample(of: shape)].compactMap(\.self) {
             if shape.kind == .unknown {
                 _ = add(part, to: &shape, depth: 0, &room)

@@ -37,6 +37,7 @@ struct EntityDrafter {
         _ collection: Collection, _ targets: ReferenceTargets, below parent: DraftEntity?, _ above: Collection?
     ) -> DraftEntity {
         var collection = collection
+        collection.answer.item = SaidInBodies(of: collection, shapes).record(collection.answer.item)
         var fields = FieldGuess(
             shapes: shapes, targets: targets, entity: collection.name, key: collection.key.value, tokens: tokens)
         fields.add(collection.answer.item)

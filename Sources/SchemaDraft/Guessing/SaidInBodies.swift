@@ -1,0 +1,31 @@
+/// Reads from the bodies of changes what a member is of which a record only says that it is an object or null, as NestJS
+/// describes `number | null`.
+struct SaidInBodies {
+    let shapes: ShapeReader
+    let bodies: [DataShape]
+
+    init(of collection: Collection, _ shapes: ShapeReader) {
+        self.shapes = shapes
+        let calls = [collection.creation] + ["PATCH", "PUT"].map { collection.recordCalls[$0] }
+        bodies = calls.compactMap { $0?.bodies.first(where: \.isJSON)?.shape }
+    }
+
+    func record(_ record: DataShape) -> DataShape {
+        var record = record
+        for (index, property) in record.properties.enumerated() where isBare(property) {
+            let said = bodies.lazy.compactMap { $0[property.name] }.first { isScalar(shapes.shape(of: $0)) }
+            if let said { record.properties[index].parts = said.parts }
+        }
+        return record
+    }
+
+    private func isBare(_ property: DataShape.Property) -> Bool {
+        let shape = shapes.shape(of: property)
+        return shape.kind == .object && shape.properties.isEmpty && !shape.isMap
+            && property.parts.contains { $0["nullable"]?.boolean == true }
+    }
+
+    private func isScalar(_ shape: DataShape) -> Bool {
+        [.string, .integer, .number, .boolean].contains(shape.kind)
+    }
+}
