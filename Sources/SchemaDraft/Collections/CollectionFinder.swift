@@ -43,10 +43,8 @@ struct CollectionFinder {
     func find() -> Found {
         var found = Found()
         for operation in document.operations where operation.method == "GET" && found.collections.count < Self.most {
-            guard PathPattern.parameters(operation.path.lastSegment).isEmpty, let answer = operation.answer else {
-                continue
-            }
-            look(at: operation, answer, &found)
+            guard PathPattern.parameters(operation.path.lastSegment).isEmpty else { continue }
+            look(at: operation, operation.answer ?? DataShape(), &found)
         }
         leaveParts(&found)
         alignKeys(of: &found.collections)
@@ -70,18 +68,21 @@ struct CollectionFinder {
     private static let signIns: Set = ["login", "signin", "logout", "signout", "refreshtoken"]
 
     /// Adds the list that a GET answers, or why its answer is left out.
-    private func look(at operation: APIOperation, _ answer: DataShape, _ found: inout Found) {
+    private func look(at operation: APIOperation, _ answer: DataShape, _ all: inout Found) {
         func leaveOut(_ why: LeftOut.Why, _ reason: String) {
-            found.leftOut.append(LeftOut(path: operation.path.text, why: why, reason: reason))
+            all.leftOut.append(LeftOut(path: operation.path.text, why: why, reason: reason))
         }
-        if let verb = operation.verb(among: ["create", "generate", "send"]) {
+        if operation.answer != nil, let verb = operation.verb(among: ["create", "generate", "send"]) {
             return leaveOut(.noList, "it is described as a call to \(verb) something")
         }
         let names = operation.path.segments.suffix(2).map(Words.folded)
         let signsIn = names.last.map(Self.signIns.contains) == true || names == ["auth", "refresh"]
+        let found = ListFinder(shapes: document.shapes).find(in: answer, of: operation.path)
+        let unsaid = UndescribedLists(shapes: document.shapes, calls: calls)
         let list: ListAnswer
-        switch ListFinder(shapes: document.shapes).find(in: answer, of: operation.path) {
-        case .nothing: return
+        switch unsaid.list(found, answer, at: operation.path).map(ListFinder.Finding.list) ?? found {
+        case .nothing:
+            return unsaid.reason(operation).map { leaveOut(.unsaid, $0) } ?? ()
         case .other(let reason): return leaveOut(.noList, reason)
         case .list where signsIn: return leaveOut(.noList, "it is about signing in")
         case .list(let answered): list = answered
@@ -90,7 +91,7 @@ struct CollectionFinder {
         if let reason = document.isObserved ? nil : PartialList.reason(operation) {
             return leaveOut(.sameRecords, reason)
         }
-        add(operation, list, to: &found)
+        add(operation, list, to: &all)
     }
 
     /// `/orders/count` beside `/orders`.

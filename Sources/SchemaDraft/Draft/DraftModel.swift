@@ -25,6 +25,8 @@ package struct LeftOut: Sendable, Equatable {
         case noKey
         /// It is no list of records: a document with several tables, or one record that contains lists.
         case noList
+        /// The document does not say what it answers.
+        case unsaid
         /// Another list has the same records.
         case sameRecords
         /// The daemon would refuse it.

@@ -21,7 +21,7 @@ struct DraftScore {
     static func of(_ name: String) async throws -> DraftScore {
         var score = DraftScore(document: name)
         guard let draft = try? Documents.draft(name) else { return score }
-        let out = draft.leftOut
+        let out = draft.leftOut.filter { $0.why != .unsaid }
         score.lists = draft.paths.count + out.count
         score.noKey = out.count { $0.why == .noKey }
         score.noList = out.count { $0.why == .noList }
