@@ -28,7 +28,7 @@ struct PagingStyleTests {
                     pull:
                       path: /boxes
                       detail:
-                        path: "/boxes/{id}/items"
+                        path: "/boxes/{id}/items?order=asc"
                         into: items
                         when_changed: moved
                         records: things
@@ -116,10 +116,10 @@ struct PagingStyleTests {
         #expect(try await harness.get("/items?kind=b").at(path).text == "[]")
     }
 
-    @Test("a detail list is paged in its own style")
+    @Test("a detail list is paged in its own style, also if its path has parameters")
     func detail() async throws {
         let harness = try list("pagination: { style: single }")
-        let reply = try await harness.get("/boxes/b/items?take=2&offset=4")
+        let reply = try await harness.get("/boxes/b/items?order=asc&take=2&offset=4")
         #expect(try reply.column("id", of: "things") == ["5"])
         #expect(try reply.at("sum") == 5)
         #expect(try reply.at("offset") == 4)

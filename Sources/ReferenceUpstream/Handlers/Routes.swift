@@ -62,7 +62,7 @@ struct Routes: Sendable {
                 for detail in pull.details {
                     guard let path = detail.path else { continue }
                     let target = Target.detail(parent: entity.name, child: detail.entity)
-                    routes.append(Route(method: "GET", path: path.parts, target: target))
+                    routes.append(Route(method: "GET", path: Self.withoutQuery(path), target: target))
                 }
             }
             for operation in Operation.allCases {
