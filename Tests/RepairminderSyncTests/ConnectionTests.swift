@@ -26,6 +26,16 @@ import Testing
         #expect(try connection(["--address", "127.0.0.1:1"]).place == .tcp("http://127.0.0.1:1"))
     }
 
+    @Test(
+        "an address needs a host and a port, unless it is a URL",
+        arguments: ["shop", "7679", ":7679", "shop:", "shop:0", "a:70000", "a:b"])
+    func incompleteAddress(_ address: String) throws {
+        let error = #expect(throws: (any Error).self) { try ConnectionOptions.parse(["--address", address]) }
+        #expect(ConnectionOptions.message(for: try #require(error)).hasPrefix("--address \(address): expected HOST:PORT"))
+        #expect(try connection(["--address", "https://shop.example/"]).place == .tcp("https://shop.example"))
+        #expect(try connection(["--address", "[::1]:7679"]).place == .tcp("http://[::1]:7679"))
+    }
+
     @Test("without a socket the configured address is used, with the daemon's token if it is readable")
     func configured() throws {
         try folder.write("secret\n", to: "state/api-token")

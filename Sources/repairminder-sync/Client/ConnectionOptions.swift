@@ -21,6 +21,16 @@ struct ConnectionOptions: ParsableArguments {
 
     func validate() throws {
         if socket != nil, address != nil { throw ValidationError("use --socket or --address, not both") }
+        if let address, !Self.isAddress(address) {
+            throw ValidationError("--address \(address): expected HOST:PORT, such as 127.0.0.1:7679")
+        }
+    }
+
+    /// Without a port, the call would go to another program, at port 80. A URL has a port of its own.
+    private static func isAddress(_ text: String) -> Bool {
+        if text.hasPrefix("http://") || text.hasPrefix("https://") { return true }
+        guard let colon = text.lastIndex(of: ":"), let port = Int(text[text.index(after: colon)...]) else { return false }
+        return colon > text.startIndex && (1...65_535).contains(port)
     }
 
     /// The flags that were given, for a command that a message proposes.
