@@ -74,8 +74,16 @@ struct UpstreamProbe {
             return .error(
                 "account", message, place.map { "set upstream.account.id: \($0)" } ?? "correct upstream.account")
         } catch {
-            return .error(
-                "account", "GET \(account.path): \(error.message)", "correct the token, or auth in the schema")
+            return .error("account", "GET \(account.path): \(error.message)", advice(on: error))
+        }
+    }
+
+    private func advice(on error: UpstreamError) -> String {
+        switch error {
+        case .offline: "check upstream.base_url, the network and DNS; else try again later"
+        case .held, .throttled: "try again later"
+        case .unclear: "try again later; if it keeps failing, correct upstream.account"
+        default: "correct the token, or auth in the schema"
         }
     }
 }
