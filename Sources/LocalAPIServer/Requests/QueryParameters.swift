@@ -82,10 +82,7 @@ struct QueryParameters {
     ) throws(Problem) -> Value? {
         guard let text = try value(name) else { return nil }
         guard let choice = Value(rawValue: text) else {
-            let known = Value.allCases.map(\.rawValue)
-            let near = Suggestion.hint(for: text, among: known, else: ".")
-            throw .parameter(
-                name, "there is no \(word) \(text.prefix(50))\(near) Expected one of \(known.joined(separator: ", "))")
+            throw .parameter(name, Self.unknown(word, text, among: Value.allCases.map(\.rawValue), "Expected one of"))
         }
         return choice
     }
@@ -94,13 +91,17 @@ struct QueryParameters {
     func choices<Value: RawRepresentable<String> & CaseIterable>(_ name: String) throws(Problem) -> [Value]? {
         try list(name) { (part) throws(Problem) in
             guard let value = Value(rawValue: part) else {
-                let known = Value.allCases.map(\.rawValue)
-                let near = Suggestion.hint(for: part, among: known, else: ".")
-                throw .parameter(
-                    name, "there is no \(name) \(part.prefix(50))\(near) Use any of \(known.joined(separator: ", "))")
+                throw .parameter(name, Self.unknown(name, part, among: Value.allCases.map(\.rawValue), "Use any of"))
             }
             return value
         }
+    }
+
+    /// What is wrong with a value that is none of `known`; `start` begins the list of these.
+    private static func unknown(_ word: String, _ text: String, among known: [String], _ start: String) -> String {
+        let list = known.joined(separator: ", ")
+        guard !text.isEmpty else { return "expected one of \(list), got nothing" }
+        return "there is no \(word) \(text.prefix(50))\(Suggestion.hint(for: text, among: known, else: ".")) \(start) \(list)"
     }
 
     /// Notes each plain filter that is there twice: all filters must be met, and `a=1&a=2` is meant as `a=1,2`.

@@ -95,6 +95,19 @@ struct ParameterValueTests {
     }
 
     @Test(
+        "an empty value is answered with those there are",
+        arguments: [
+            ("orders?sync=", "synced, pending"), ("reminders?state=due,", "scheduled, due"),
+            ("changes?kind=", "upserted, deleted"),
+        ])
+    func emptyChoice(_ query: String, _ values: String) async throws {
+        let answer = try await TestAPI.filled().call("GET", "/v1/\(query)")
+        let detail = try #require(answer.json["detail"]?.string)
+        #expect(answer.status == 400 && detail.contains("expected one of \(values)"), "\(detail)")
+        #expect(detail.hasSuffix(", got nothing"), "\(detail)")
+    }
+
+    @Test(
         "a value that is none of those there are is refused with a suggestion",
         arguments: [("reminders?state=Due", "due"), ("changes?kind=upsert", "upserted")])
     func choices(_ query: String, _ meant: String) async throws {
