@@ -174,6 +174,10 @@ import Testing
             try ConfigurationReader(path: "/nowhere/c.yaml", flags: [:], environment: folder.environment())
         }
         #expect(error?.description == "/nowhere/c.yaml: the file does not exist")
+        let directory = #expect(throws: ConfigurationError.self) {
+            try ConfigurationReader(path: folder.path, flags: [:], environment: folder.environment())
+        }
+        #expect(directory?.description == "\(folder.path): this is a directory; name a file")
     }
 
     @Test(

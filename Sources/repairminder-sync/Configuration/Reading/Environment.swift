@@ -74,9 +74,18 @@ struct Environment: Sendable {
         do {
             return try String(contentsOfFile: path, encoding: .utf8)
         } catch {
-            let reason = isFile(path) ? "cannot be read; check its permissions and that it is UTF-8" : "does not exist"
-            throw ConfigurationError(place: path, problem: "the file \(reason)")
+            throw ConfigurationError(place: path, problem: Self.problem(of: path))
         }
+    }
+
+    /// Why a file cannot be read.
+    private static func problem(of path: String) -> String {
+        guard let status = stat(of: path) else {
+            return [ENOENT, ENOTDIR].contains(errno)
+                ? "the file does not exist" : "the file cannot be read; check the permissions of its directory"
+        }
+        return status.isFolder
+            ? "this is a directory; name a file" : "the file cannot be read; check its permissions and that it is UTF-8"
     }
 
     /// The names of a directory's entries; empty if there is no such directory. Throws when it cannot be listed.
