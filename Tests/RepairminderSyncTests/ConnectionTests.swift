@@ -31,7 +31,8 @@ import Testing
         arguments: ["shop", "7679", ":7679", "shop:", "shop:0", "a:70000", "a:b"])
     func incompleteAddress(_ address: String) throws {
         let error = #expect(throws: (any Error).self) { try ConnectionOptions.parse(["--address", address]) }
-        #expect(ConnectionOptions.message(for: try #require(error)).hasPrefix("--address \(address): expected HOST:PORT"))
+        #expect(
+            ConnectionOptions.message(for: try #require(error)).hasPrefix("--address \(address): expected HOST:PORT"))
         #expect(try connection(["--address", "https://shop.example/"]).place == .tcp("https://shop.example"))
         #expect(try connection(["--address", "[::1]:7679"]).place == .tcp("http://[::1]:7679"))
     }

@@ -180,7 +180,8 @@ struct PendingStatement {
         let near = Suggestion.hint(for: name, among: known, else: ".")
         let message =
             name.isEmpty
-            ? "expected one of \(list), got nothing" : "there is no \(what) \(name.prefix(50))\(near) Use any of \(list)"
+            ? "expected one of \(list), got nothing"
+            : "there is no \(what) \(name.prefix(50))\(near) Use any of \(list)"
         return .badQuery(field: field, message: message)
     }
 }

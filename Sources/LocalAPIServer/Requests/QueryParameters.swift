@@ -101,7 +101,8 @@ struct QueryParameters {
     private static func unknown(_ word: String, _ text: String, among known: [String], _ start: String) -> String {
         let list = known.joined(separator: ", ")
         guard !text.isEmpty else { return "expected one of \(list), got nothing" }
-        return "there is no \(word) \(text.prefix(50))\(Suggestion.hint(for: text, among: known, else: ".")) \(start) \(list)"
+        return
+            "there is no \(word) \(text.prefix(50))\(Suggestion.hint(for: text, among: known, else: ".")) \(start) \(list)"
     }
 
     /// Notes each plain filter that is there twice: all filters must be met, and `a=1&a=2` is meant as `a=1,2`.

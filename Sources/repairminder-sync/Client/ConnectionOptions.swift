@@ -29,7 +29,9 @@ struct ConnectionOptions: ParsableArguments {
     /// Without a port, the call would go to another program, at port 80. A URL has a port of its own.
     private static func isAddress(_ text: String) -> Bool {
         if text.hasPrefix("http://") || text.hasPrefix("https://") { return true }
-        guard let colon = text.lastIndex(of: ":"), let port = Int(text[text.index(after: colon)...]) else { return false }
+        guard let colon = text.lastIndex(of: ":"), let port = Int(text[text.index(after: colon)...]) else {
+            return false
+        }
         return colon > text.startIndex && (1...65_535).contains(port)
     }
 

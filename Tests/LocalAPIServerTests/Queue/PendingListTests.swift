@@ -82,7 +82,8 @@ struct PendingListTests {
         arguments: [
             ("colour=red", "colour", "no parameter colour. It takes entity, state, record"),
             ("stat=failed", "stat", "did you mean state?"), ("entity=order", "entity", "did you mean orders?"),
-            ("entity=", "entity", "one of orders, messages, got nothing"), ("state=faild", "state", "did you mean failed?"),
+            ("entity=", "entity", "one of orders, messages, got nothing"),
+            ("state=faild", "state", "did you mean failed?"),
             ("state=failed,", "state", "expected one of queued, uploading, waiting, blocked, failed, got nothing"),
             ("state=lost", "state", "Use any of queued, uploading, waiting, blocked, failed"),
             ("state.ne=failed", "state", "use state="), ("sort=retries", "sort", "there is no column retries"),

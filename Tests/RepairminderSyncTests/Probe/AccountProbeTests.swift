@@ -7,7 +7,9 @@ import Upstream
 struct AccountProbeTests {
     @Test(
         "an account that cannot be read is the token's fault only if the upstream says so",
-        arguments: [(401, "correct the token"), (429, "try again later"), (503, "try again later; if it keeps failing")])
+        arguments: [
+            (401, "correct the token"), (429, "try again later"), (503, "try again later; if it keeps failing"),
+        ])
     func unreadable(status: Int, advice: String) async throws {
         var site = UpstreamProbeTests.site("[NOTE]")
         site["/me"] = HTTPResponse(status: status, body: Array(#"{"error":"no"}"#.utf8))
