@@ -73,7 +73,9 @@ struct LostEditTests {
         return test
     }
 
-    @Test("it is merged with what others have written since before it is repeated under its key", arguments: [true, false])
+    @Test(
+        "it is merged with what others have written since before it is repeated under its key",
+        arguments: [true, false])
     func lateRepeat(arrives: Bool) async throws {
         let test = try await editedMeanwhile(arrives: arrives)
         try await test.send(after: .seconds(660))

@@ -67,7 +67,9 @@ extension Pusher {
     /// What the body names of the record besides what changes and the key, such as its version.
     private func fieldsNamed(in change: OutboxChange, _ entity: Entity) -> [String] {
         let sent = change.body.members.map(\.key)
-        return entity.fieldsNamed(in: change.operation, record: change.record, besides: sent).filter { $0 != entity.key }
+        return entity.fieldsNamed(in: change.operation, record: change.record, besides: sent).filter {
+            $0 != entity.key
+        }
     }
 
     private func refusal(_ failure: PushFailure) -> PushFailure {

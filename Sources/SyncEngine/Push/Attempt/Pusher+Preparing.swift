@@ -161,7 +161,8 @@ extension Pusher {
     private func isSentUnread(_ change: OutboxChange, _ entity: Entity, after error: UpstreamError) -> Bool {
         if case .refused = error { return true }
         let isCounted = change.attemptCount > 0
-        let mayLast = if case .unclear = error { isCounted || [.server, .timeout].contains(change.errorClass) } else { isCounted }
+        let mayLast =
+            if case .unclear = error { isCounted || [.server, .timeout].contains(change.errorClass) } else { isCounted }
         return mayLast && !error.concernsWholeUpstream && isUnmerged(change, entity) && reconciler.hasSettled(change)
     }
 

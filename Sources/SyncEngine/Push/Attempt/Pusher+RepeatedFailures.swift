@@ -13,7 +13,8 @@ extension Pusher {
         let failure = PushFailure(
             .repeated, status: status,
             message:
-                "\(message); the upstream does nothing more under this idempotency key, so the next attempt has another")
+                "\(message); the upstream does nothing more under this idempotency key, so the next attempt has another"
+        )
         // The refusal that is repeated may concern the account, which counts nothing however long it lasts.
         guard status < 500, change.errorClass != .repeated else { return again(change, failure) }
         let delay = retry.delay(attempt: max(change.attemptCount, 1), random: random())
