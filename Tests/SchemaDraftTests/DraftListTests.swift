@@ -32,20 +32,6 @@ struct DraftListTests {
         #expect(entries?.reason.contains("key: { field: id, from: sys.id }") == true, "\(draft.yaml)")
     }
 
-    @Test("A name that is a path to the record is no key, and the report says how to write it")
-    func resourceName() throws {
-        let name = "name: { type: string, description: \"Its name.\\n Format: shelves/{shelf}/books/{book}\" }"
-        let book = "Book: { type: object, properties: { \(name), code: { type: string } } }"
-        let draft = try draft(
-            [Self.thing, book],
-            [
-                "/things: { \(Document.list("Thing")) }", "/books: { \(Document.list("Book")) }",
-                "/books/{book}: { \(Document.single("Book")), \(Document.deletion) }",
-            ])
-        #expect(draft.paths.map(\.path) == ["/things"])
-        #expect(draft.leftOut.first?.reason.hasSuffix("key: { field: id, from: { link: name } }") == true)
-    }
-
     @Test("A record is found at a path of its own, outside that of its list")
     func shallow() throws {
         let call = Document.call("put", "Thing", "Thing")
@@ -57,82 +43,6 @@ struct DraftListTests {
             ]
         ).schema["thing"]
         #expect(things?.push.delete.first?.call == "DELETE /thing/{id}")
-    }
-
-    @Test("If no call reads one record there, one that changes such a record has its path")
-    func changedOnly() throws {
-        let body = "Body: { type: object, properties: { title: { type: string }, rank: { type: integer } } }"
-        let content = "content: { application/json: { schema: { $ref: \"#/components/schemas/Body\" } } }"
-        func draft(_ more: [String]) throws -> [String]? {
-            let paths = [
-                "/api/shops/{shop_id}/things: { \(Document.list("Thing")) }",
-                "/api/things/{thing_id}: { patch: { requestBody: { \(content) }, responses: {} }, \(Document.deletion) }",
-            ]
-            let push = try self.draft([Self.thing, body], paths + more).schema["things"]?.push
-            return push.map { ($0.update + $0.delete).map(\.call) }
-        }
-        #expect(try draft([]) == ["PATCH /api/things/{id}", "DELETE /api/things/{id}"])
-        // Of two such lists, it is unclear whose records they are.
-        #expect(try draft(["/api/shelves/{shelf_id}/things: { \(Document.list("Thing")) }"]) == [])
-    }
-
-    @Test("Records of a list that says nothing of them are as the call for one says", arguments: ["", "type: object"])
-    func saidByOne(_ items: String) throws {
-        let list = "get: { \(Document.answers("type: array, items: { \(items) }")) }"
-        let one = "/things/{id}: { \(Document.single("Thing")), \(Document.deletion) }"
-        let draft = try draft([Self.thing], ["/things: { \(list) }", one])
-        let things = try #require(draft.schema["things"])
-        #expect(things.fields.map(\.name) == ["id", "title", "rank"])
-        #expect(things.push.delete.first?.call == "DELETE /things/{id}")
-    }
-
-    @Test(
-        "A list of which the document says nothing is named, and nothing else is",
-        arguments: [
-            ("responses: { \"200\": { description: ok } }", "the document does not say what it answers"),
-            (Document.answers("type: object"), "the document does not say what it answers"),
-            (
-                Document.answers("type: object, additionalProperties: { type: object }"),
-                "it answers an object with any names; if each has a record, write records: \"*\" and key: { field: id, from: $name }"
-            ),
-        ])
-    func unsaid(_ answers: String, _ reason: String) throws {
-        let draft = try draft(
-            [Self.thing],
-            [
-                "/things: { \(Document.list("Thing")) }", "/state: { get: { \(answers) } }",
-                "/orders: { get: { \(answers) } }", "/orders/{id}: { \(Document.deletion) }",
-            ])
-        #expect(draft.leftOut.map(\.path) == ["/orders"])
-        #expect(draft.leftOut.first?.reason == reason)
-        #expect(draft.leftOut.first?.why == .unsaid)
-    }
-
-    @Test("What begins a session is no list", arguments: ["/auth/login", "/auth/refresh"])
-    func session(_ path: String) throws {
-        let draft = try draft(
-            [Self.thing], ["/things: { \(Document.list("Thing")) }", "\(path): { \(Document.list("Thing")) }"])
-        #expect(draft.paths.map(\.path) == ["/things"])
-    }
-
-    @Test("An order that a list needs is one of those that the document lists")
-    func order() throws {
-        func parameter(_ name: String, _ values: String) -> String {
-            "{ name: \(name), in: query, required: true, schema: { type: string, enum: [\(values)] } }"
-        }
-        let order = "parameters: [\(parameter("sort", "title, rank")), \(parameter("order", "desc, asc"))],"
-        let others = ["Shop", "Rack"].map { "\($0): { type: object, properties: { id: { type: integer } } }" }
-        let call = Document.call("post", "Thing", "Thing")
-        let draft = try draft(
-            [Self.thing] + others,
-            [
-                "/shops: { \(Document.list("Shop")) }", "/racks: { \(Document.list("Rack", order)) }",
-                "/shops/{shop_id}/things: { \(Document.list("Thing", order)), \(call) }",
-            ])
-        #expect(draft.settings.isEmpty, "\(draft.yaml)")
-        #expect(draft.yaml.contains("detail: { path: \"/shops/{id}/things?sort=title&order=asc\""))
-        #expect(draft.yaml.contains("path: \"/shops/{shop_id}/things?sort=title&order=asc\" }"))
-        #expect(draft.yaml.contains("sort: title"))
     }
 
     @Test("Of two lists below others whose records are at one path, the first is drafted")
