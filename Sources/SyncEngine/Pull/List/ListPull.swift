@@ -39,7 +39,7 @@ struct ListPull {
         self.entity = entity
         self.plan = plan
         var cursor = try puller.store.cursor(of: entity.name)
-        Self.forgetFuture(in: &cursor, puller)
+        cursor.forgetFuture(after: puller.serverNow())
         let window = try puller.store.windowDefinition(of: entity)
         let change = try puller.store.windowChange(of: entity, since: cursor.window, at: puller.upstreamTime)
         // Records of another window have no new change times, nor have those that time brings.
@@ -58,15 +58,6 @@ struct ListPull {
         children = plan.details.filter(\.isInList).map { ChildReader(parent: entity, detail: $0) }
         let rows = try puller.store.rowCount(of: entity.name)
         progress.tombstones = puller.deletionGuard.tombstones(of: entity.name, rows: rows)
-    }
-
-    /// A watermark that is later than the server's time was set by a record that claims a change time in the future:
-    /// what has changed since is unknown, so everything is read again.
-    private static func forgetFuture(in cursor: inout PullCursor, _ puller: Puller) {
-        guard let watermark = cursor.watermark.flatMap(Timestamp.init(iso8601:)), let serverNow = puller.serverNow(),
-            watermark > serverNow + .seconds(300)
-        else { return }
-        cursor.watermark = nil
     }
 
     private var pull: PullInProgress { progress.pull }

@@ -70,3 +70,14 @@ extension PullPlan {
     private static let leastOverlap = Duration.seconds(1)
     private static let greatestOverlap = Duration.seconds(86_400)
 }
+
+extension PullCursor {
+    /// A watermark that is later than the server's time was set by a record that claims a change time in the future:
+    /// what has changed since is unknown, so everything is read again.
+    mutating func forgetFuture(after serverNow: Timestamp?) {
+        guard let watermark = watermark.flatMap(Timestamp.init(iso8601:)), let serverNow,
+            watermark > serverNow + .seconds(300)
+        else { return }
+        self.watermark = nil
+    }
+}
