@@ -91,9 +91,11 @@ actor RecoveryProbe {
             await unwritten.add(change)
             throw error
         }
+        // What was read before the change may have ended the outage, though the change itself has failed again.
+        let breaker = await monitor.breaker
+        guard !breaker.failing.isEmpty else { return true }
         // Perhaps only that entity is broken; then it must not hold up all others.
-        guard await monitor.breaker.outage != nil else { return true }
-        try await monitor.askElsewhere(than: change.entity, by: upstream)
+        if breaker.outage != nil { try await monitor.askElsewhere(than: change.entity, by: upstream) }
         return false
     }
 
