@@ -31,13 +31,13 @@ package enum Words {
     static func singular(_ word: String) -> String {
         let lower = word.lowercased()
         if lower == "people" { return "person" }
+        if ["ss", "us", "is", "news", "series", "data"].contains(where: lower.hasSuffix) { return word }
         if plain.contains(where: lower.hasSuffix) { return String(word.dropLast()) }
         if lower.hasSuffix("ies"), lower.count > 4 { return word.dropLast(3) + "y" }
         for ending in ["sses", "shes", "ches", "xes", "zes", "uses", "aliases"] where lower.hasSuffix(ending) {
             return String(word.dropLast(2))
         }
-        let keeps = ["ss", "us", "is", "news", "series", "data"].contains { lower.hasSuffix($0) }
-        return lower.hasSuffix("s") && !keeps && lower.count > 2 ? String(word.dropLast()) : word
+        return lower.hasSuffix("s") && lower.count > 2 ? String(word.dropLast()) : word
     }
 
     /// `in_progress`, `inProgress` → `In progress`.
