@@ -31,7 +31,7 @@ struct CurlFailure {
     private func ambiguousMessage(_ event: String) -> String {
         let advice =
             isSafe
-            ? "it changes nothing, so it can be repeated"
+            ? "try again; if it stays so, check what is running there"
             : "a change in this request may have been applied, so check before repeating it"
         return "no complete response from \(host) (\(event)): \(advice)"
     }
