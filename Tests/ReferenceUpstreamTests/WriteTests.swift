@@ -156,6 +156,29 @@ struct WriteTests {
         #expect(try await harness.send("POST", "/orders", #"{"note":"b"}"#).status == 400)
     }
 
+    @Test("a route that names the record in its query or its body changes that record")
+    func keyElsewhere() async throws {
+        let yaml = """
+            schema: shop
+            upstream: { base_url: http://localhost }
+            entities:
+              orders:
+                fields: { id: { type: integer }, note: { type: string } }
+                pull: { path: /orders, record: none }
+                push:
+                  update: { call: PUT /orders, fields: [note], body: { <<: $record, id: "{id}" } }
+                  delete: [{ call: "DELETE /orders?id={id}", when: { note: b } }, { call: POST /orders/delete, body: { id: "{id}" } }]
+            """
+        let rows = [#"{"id":1,"note":"a"}"#, #"{"id":2,"note":"a"}"#, #"{"id":3,"note":"a"}"#]
+        let harness = try Harness(EntitySchema(yaml: yaml, file: "shop.yaml"), ["orders": rows])
+        #expect(try await harness.send("PUT", "/orders", #"{"id":2,"note":"b"}"#).status == 200)
+        #expect(harness.upstream.records(of: "orders").compactMap { $0["note"]?.string } == ["a", "b", "a"])
+        #expect(try await harness.send("PUT", "/orders", #"{"id":9,"note":"b"}"#).status == 404)
+        _ = try await harness.send("DELETE", "/orders?id=2")
+        _ = try await harness.send("POST", "/orders/delete", #"{"id":3}"#)
+        #expect(harness.upstream.records(of: "orders").compactMap { $0["id"]?.plain } == ["1"])
+    }
+
     @Test("cascading children are deleted with their parent")
     func cascade() async throws {
         let harness = try Harness(

@@ -42,9 +42,10 @@ struct PushHandler {
         }
         guard matches.contains(where: isCreation), !matches.allSatisfy(isCreation) else { return matches }
         return matches.filter { match in
-            guard case .push(let name, _, _) = match.target, let entity = handler.schema[name] else { return true }
-            let placeholders = match.placeholders.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }
-            return isCreation(match) == (store.find(entity, where: placeholders) == nil)
+            guard case .push(let name, _, let route) = match.target, let entity = handler.schema[name] else {
+                return true
+            }
+            return isCreation(match) == (store.find(entity, where: naming(match, route, entity)) == nil)
         }
     }
 
@@ -76,6 +77,30 @@ struct PushHandler {
         return nil
     }
 
+    /// The values that name a record: those in the path, and the key that only the query or the body has.
+    private func naming(
+        _ match: Routes.Match, _ route: PushRoute, _ entity: Entity
+    ) -> [(name: String, value: String)] {
+        var named = match.placeholders
+        if named[entity.key] == nil, entity.lift == nil {
+            named[entity.key] = keyInQuery(route, entity) ?? keyInBody(route, entity)
+        }
+        return named.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }
+    }
+
+    /// `7` of `?id=7` for a route with `?id={id}`.
+    private func keyInQuery(_ route: PushRoute, _ entity: Entity) -> String? {
+        let query = route.path.source.split(separator: "?", maxSplits: 1).dropFirst().first ?? ""
+        let pairs = query.split(separator: "&").map { $0.split(separator: "=", maxSplits: 1) }
+        guard let name = pairs.first(where: { $0.count == 2 && $0[1] == "{\(entity.key)}" })?.first else { return nil }
+        return PercentCoding.parameters(request.query)?.first { $0.name == name }?.value
+    }
+
+    private func keyInBody(_ route: PushRoute, _ entity: Entity) -> String? {
+        guard let form = route.envelope, let body = try? JSONText(request.body) else { return nil }
+        return form.values(in: body)?[entity.key]?.plain
+    }
+
     /// Nil when the target is not a write.
     private func call(_ match: Routes.Match, _ form: ContentForm?, _ store: Store) throws(Refusal) -> Call? {
         guard case .push(let name, let operation, let route) = match.target, let entity = handler.schema[name] else {
@@ -84,7 +109,7 @@ struct PushHandler {
         let placeholders = match.placeholders.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }
         var present: JSONText?
         if operation != .create {
-            present = store.find(entity, where: placeholders)
+            present = store.find(entity, where: naming(match, route, entity))
             guard present != nil else { throw .notFound("record \(match.placeholders[entity.key] ?? "") in \(name)") }
         }
         let body = try fields(for: operation, route, entity, form)
