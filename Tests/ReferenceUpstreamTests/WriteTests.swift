@@ -167,7 +167,9 @@ struct WriteTests {
                 pull: { path: /orders, record: none }
                 push:
                   update: { call: PUT /orders, fields: [note], body: { <<: $record, id: "{id}" } }
-                  delete: [{ call: "DELETE /orders?id={id}", when: { note: b } }, { call: POST /orders/delete, body: { id: "{id}" } }]
+                  delete:
+                    - { call: "DELETE /orders?id={id}", when: { note: b } }
+                    - { call: POST /orders/delete, body: { id: "{id}" } }
             """
         let rows = [#"{"id":1,"note":"a"}"#, #"{"id":2,"note":"a"}"#, #"{"id":3,"note":"a"}"#]
         let harness = try Harness(EntitySchema(yaml: yaml, file: "shop.yaml"), ["orders": rows])
