@@ -15,4 +15,12 @@ struct WordsTests {
 
     @Test("A singular stays as it is", arguments: ["status", "address", "analysis", "news", "series", "data", "bus"])
     func singular(_ word: String) { #expect(Words.singular(word) == word) }
+
+    @Test(
+        "A singular has its plural, and a plural stays",
+        arguments: [
+            ("pet", "pets"), ("company", "companies"), ("day", "days"), ("box", "boxes"), ("status", "statuses"),
+            ("branch", "branches"), ("person", "people"), ("orders", "orders"), ("series", "series"),
+        ])
+    func plurals(_ word: String, _ plural: String) { #expect(Words.plural(word) == plural) }
 }

@@ -30,7 +30,8 @@ struct Collection: Sendable {
     static let pageWords: Set = ["pagination", "paginated"]
 
     static func base(of path: PathPattern) -> [String] {
-        let isWord = listWords.contains(Words.folded(path.lastSegment)) && path.segments.count > 1
+        let isWord =
+            (path.findsParent || listWords.contains(Words.folded(path.lastSegment))) && path.segments.count > 1
         return PathPattern.withoutJSON(isWord ? Array(path.segments.dropLast()) : path.segments)
     }
 

@@ -1,6 +1,8 @@
 /// Finds the collections of a document: its lists, each with the calls for one record.
 struct CollectionFinder {
     let document: OpenAPIDocument
+    /// Those of the document, with lists marked that only find the records of the path before them.
+    private let operations: [APIOperation]
     /// The calls by the form of their path.
     private let calls: [String: [APIOperation]]
     /// What the paths name, in the singular and folded.
@@ -15,7 +17,8 @@ struct CollectionFinder {
 
     init(document: OpenAPIDocument) {
         self.document = document
-        calls = Dictionary(grouping: document.operations) { $0.path.form }
+        operations = FindingLists(document).operations()
+        calls = Dictionary(grouping: operations) { $0.path.form }
         others = Set(
             document.operations.flatMap(\.path.segments).filter { !$0.contains("{") }.map {
                 Words.folded(Words.singular($0))
@@ -42,7 +45,7 @@ struct CollectionFinder {
 
     func find() -> Found {
         var found = Found()
-        for operation in document.operations where operation.method == "GET" && found.collections.count < Self.most {
+        for operation in operations where operation.method == "GET" && found.collections.count < Self.most {
             guard PathPattern.parameters(operation.path.lastSegment).isEmpty else { continue }
             look(at: operation, operation.answer ?? DataShape(), &found)
         }
@@ -88,7 +91,7 @@ struct CollectionFinder {
         case .list(let answered): list = answered
         }
         if isCount(operation.path) { return leaveOut(.noList, "it only counts the records of another list") }
-        if let reason = document.isObserved ? nil : PartialList.reason(operation) {
+        if let reason = document.isObserved ? nil : PartialList.reason(operation, list.item, document.shapes) {
             return leaveOut(.sameRecords, reason)
         }
         add(operation, list, to: &all)
@@ -191,23 +194,24 @@ struct CollectionFinder {
             return
         }
         var collection = Collection(list: operation, answer: answer, key: key)
-        if let path, let parameter {
-            if isClear {
-                collection.recordPath = path
-                for call in calls[path.form] ?? [] where call.path == path {
-                    collection.recordCalls[call.method] = call
-                }
-                for (method, call) in actions?.calls ?? [:] where collection.recordCalls[method] == nil {
-                    if call.path.parameters == path.parameters { collection.recordCalls[method] = call }
-                }
-            } else {
-                collection.hasUnclearRecord = true
-                collection.todos.append(
-                    "pull.record and push: { path: \"\(path.text)\" }, with the field that {\(parameter.name)} is")
-            }
+        if let path, parameter != nil, isClear {
+            setRecord(path, actions?.calls ?? [:], of: &collection)
+        } else if let path, let parameter {
+            collection.hasUnclearRecord = true
+            collection.todos.append(
+                "pull.record and push: { path: \"\(path.text)\" }, with the field that {\(parameter.name)} is")
         }
         collection.creation = creation(operation, base: collection.base)
         found.collections.append(collection)
+    }
+
+    /// `actions`: calls for one record whose paths say what they do, by the methods that are usual for it.
+    private func setRecord(_ path: PathPattern, _ actions: [String: APIOperation], of collection: inout Collection) {
+        collection.recordPath = path
+        for call in calls[path.form] ?? [] where call.path == path { collection.recordCalls[call.method] = call }
+        for (method, call) in actions where collection.recordCalls[method] == nil {
+            if call.path.parameters == path.parameters { collection.recordCalls[method] = call }
+        }
     }
 
     /// A call to the list that creates one record; a POST before a PUT.

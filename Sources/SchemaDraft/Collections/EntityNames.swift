@@ -29,8 +29,10 @@ struct EntityNames {
 
     /// From the shortest to the longest.
     static func candidates(_ path: PathPattern) -> [String] {
-        let names = PathPattern.withoutJSON(path.segments).filter { PathPattern.parameters($0).isEmpty }
-        let words = names.map(Words.snake).filter { !$0.isEmpty && !["api", "rest"].contains($0) && !isVersion($0) }
+        let segments = path.findsParent ? Collection.base(of: path) : PathPattern.withoutJSON(path.segments)
+        let names = segments.filter { PathPattern.parameters($0).isEmpty }
+        var words = names.map(Words.snake).filter { !$0.isEmpty && !["api", "rest"].contains($0) && !isVersion($0) }
+        if path.findsParent, let last = words.popLast() { words.append(Words.plural(last)) }
         guard let last = words.last else { return ["records"] }
         var candidates: [String] = []
         for count in 1...words.count {

@@ -25,7 +25,7 @@ struct Views {
     func found() -> [String: String] {
         collections.reduce(into: [:]) { found, collection in
             if let reason = otherVersion(collection) ?? part(collection) ?? searched(collection) ?? unpaged(collection)
-                ?? pair(collection)
+                ?? alsoFound(collection) ?? pair(collection)
             {
                 found[collection.path.text] = reason
                 return
@@ -120,7 +120,7 @@ struct Views {
     /// `/orders/latest` beside `/orders`, unless one of them has calls of its own or `/orders` answers only what is asked for.
     private func part(_ collection: Collection) -> String? {
         let last = collection.base.last ?? ""
-        guard Self.partWords.contains(Words.folded(last)) || PartialList.isSearch(last), collection.recordPath == nil,
+        guard Self.partWords.contains(Words.folded(last)) || FindingLists.isFinding(last), collection.recordPath == nil,
             collection.creation == nil
         else { return nil }
         let above = PathPattern.form(collection.base.dropLast())
@@ -133,12 +133,33 @@ struct Views {
     /// `/orders` and `/orders/pagination` have the same records: the first is kept, unless it answers only what is asked for.
     private func unpaged(_ collection: Collection) -> String? {
         let form = PathPattern.form(collection.base[...])
-        let same = collections.filter { PathPattern.form($0.base[...]) == form && areSame(collection, $0) }
+        let same = collections.filter { other in
+            !other.path.findsParent && PathPattern.form(other.base[...]) == form && areSame(collection, other)
+        }
         guard same.contains(where: { Collection.pageWords.contains(Words.folded($0.path.lastSegment)) }),
             let best = same.first(where: { !Self.isAsked($0) && $0.path.form == form })
                 ?? same.first(where: { !Self.isAsked($0) }), best.path != collection.path
         else { return nil }
         return "its records are those of \(best.path.text)"
+    }
+
+    /// `/orders/findByStatus` beside `/orders/findAll`: the one that needs the fewest parameters is kept.
+    private func alsoFound(_ collection: Collection) -> String? {
+        guard collection.path.findsParent else { return nil }
+        let form = PathPattern.form(collection.base[...])
+        let same = collections.filter { PathPattern.form($0.base[...]) == form && areSame(collection, $0) }
+        let best = same.min { Self.need($0) < Self.need($1) }
+        guard let best, best.path != collection.path else { return nil }
+        return "its records are those of \(best.path.text), or some of them"
+    }
+
+    /// What a list asks for, the less the better.
+    private static func need(_ collection: Collection) -> (Int, Int, Int, String) {
+        (
+            FindingLists.sought(collection.path.lastSegment).count,
+            collection.list.queries.count { $0.isRequired && $0.shape.preset == nil },
+            collection.path.findsParent ? 1 : 0, collection.path.text
+        )
     }
 
     /// Whether a list answers only what a parameter asks for.

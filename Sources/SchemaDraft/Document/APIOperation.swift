@@ -7,6 +7,8 @@ struct APIOperation: Sendable {
         var isRequired: Bool
         var description: String?
         var shape: DataShape
+        /// What stands between the elements of a list; nil if the parameter is repeated for each.
+        var separator: String?
     }
 
     /// What is sent or answered in one media type.

@@ -62,7 +62,25 @@ struct OperationReader {
         shape.example = shape.example ?? value["example"]
         return APIOperation.Parameter(
             name: name, place: place, isRequired: value["required"]?.boolean ?? false,
-            description: value["description"]?.text, shape: shape)
+            description: value["description"]?.text, shape: shape, separator: separator(value))
+    }
+
+    /// What stands between several values of a parameter; nil if it is repeated. Where the document leaves that open, its words
+    /// count.
+    private func separator(_ value: DocumentValue) -> String? {
+        let format = root["swagger"] == nil ? value["style"]?.text : value["collectionFormat"]?.text ?? "csv"
+        switch format {
+        case "multi": return nil
+        case "pipes": return "|"
+        case "ssv": return " "
+        case "tsv": return "\t"
+        case "csv": return ","
+        case "pipeDelimited" where value["explode"]?.boolean != true: return "|"
+        case "spaceDelimited" where value["explode"]?.boolean != true: return " "
+        default: break
+        }
+        if let isRepeated = value["explode"]?.boolean { return isRepeated ? nil : "," }
+        return value["description"]?.text?.lowercased().contains(/comma[- ](separated|delimited)/) == true ? "," : nil
     }
 
     private static let bounds: Set = ["gt", "gte", "lt", "lte", "after", "before", "since", "from"]

@@ -3,6 +3,8 @@ struct PathPattern: Sendable, Hashable {
     let text: String
     /// Between slashes.
     let segments: [String]
+    /// Whether its last name only says that it finds the records of the path before it: `/pet/findByStatus`.
+    var findsParent = false
 
     /// Nil for what is no plain path: without a slash at the beginning, with a query, a space or an open brace.
     init?(_ text: String) {

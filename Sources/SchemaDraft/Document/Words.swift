@@ -40,6 +40,18 @@ package enum Words {
         return lower.hasSuffix("s") && lower.count > 2 ? String(word.dropLast()) : word
     }
 
+    /// `order` → `orders`, `company` → `companies`. A plural stays.
+    static func plural(_ word: String) -> String {
+        let lower = word.lowercased()
+        if singular(word) != word || ["people", "news", "series", "data"].contains(where: lower.hasSuffix) {
+            return word
+        }
+        if lower == "person" { return "people" }
+        let beforeY = lower.dropLast().last.map { !"aeiou".contains($0) } == true
+        if lower.hasSuffix("y"), beforeY { return word.dropLast() + "ies" }
+        return word + (["s", "x", "z", "ch", "sh"].contains(where: lower.hasSuffix) ? "es" : "s")
+    }
+
     /// `in_progress`, `inProgress` → `In progress`.
     static func label(_ value: String) -> String {
         let words = snake(value).split(separator: "_").joined(separator: " ")

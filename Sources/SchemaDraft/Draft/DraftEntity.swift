@@ -1,10 +1,22 @@
 /// A collection as the draft describes it.
 struct DraftEntity: Sendable {
+    /// A parameter that every page is asked for with.
+    struct Query: Sendable, Equatable {
+        var name: String
+        var values: [String]
+        /// What stands between several values; nil if the parameter is repeated.
+        var separator: String?
+        var reason: String?
+
+        /// What is sent, once for each time that the parameter stands in the address.
+        var sent: [String] { separator.map { [values.joined(separator: $0)] } ?? values }
+    }
+
     /// What is pulled, for an entity with a list of its own.
     struct Pull: Sendable {
         var path: Guess<String>
         /// Parameters of every page.
-        var query: [(name: String, value: Guess<String>)] = []
+        var query: [Query] = []
         /// Empty for the answer itself.
         var records: Guess<String>
         var paging: Guess<DraftPaging>
@@ -61,7 +73,7 @@ struct DraftEntity: Sendable {
 
     /// The settings of the installation that it names.
     var settings: [String] {
-        var texts = [pull?.path.value, below?.path].compactMap(\.self) + (pull?.query.map(\.value.value) ?? [])
+        var texts = [pull?.path.value, below?.path].compactMap(\.self) + (pull?.query.flatMap(\.values) ?? [])
         if case .path(let path, _)? = pull?.single { texts.append(path) }
         for route in [create, update, delete].compactMap(\.self) {
             texts.append(route.call)

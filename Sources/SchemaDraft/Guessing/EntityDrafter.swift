@@ -54,7 +54,7 @@ struct EntityDrafter {
         let link = parent.flatMap {
             ParentLink(parent: $0, above: above, collection: collection, shapes: shapes).link(&entity, &fields)
         }
-        if let parent, let link, let query = fixedQuery(collection.list, paging.value) {
+        if let parent, let link, let query = fixedQuery(collection, paging.value) {
             filler = self.filler(collection, entity.fields, above: link.above)
             entity.below = DraftEntity.Below(
                 parent: parent.name, path: link.path + query, records: records(collection), paging: paging)
@@ -62,12 +62,15 @@ struct EntityDrafter {
             entity.pull = pull(collection, filler, records(collection), paging, entity)
         }
         entity.title = Self.title(entity)
-        let listQuery = entity.below == nil ? "" : fixedQuery(collection.list, paging.value) ?? ""
+        let listQuery = entity.below == nil ? "" : fixedQuery(collection, paging.value) ?? ""
         WriteGuess(
             shapes: shapes, collection: collection, filler: filler,
             listPath: filler.path(collection.path, list: collection.path) + listQuery, creationPath: path
         ).complete(&entity)
         entity.todos += collection.todos + [todo].compactMap(\.self) + changeTodos(entity, collection.list)
+        if !document.isObserved {
+            entity.todos += filter(collection).todos(sent: Set(query(collection, paging.value).map(\.name)))
+        }
         return entity
     }
 
@@ -180,7 +183,9 @@ struct EntityDrafter {
     /// What a change names by its key: `tagIds`, where a record has `tags`.
     private func addKeys(_ collection: Collection, to fields: inout FieldGuess) {
         let records = [collection.answer.item, singleShape(collection)].compactMap(\.self)
-        let calls = [collection.creation] + ["PATCH", "PUT", "POST"].map { collection.recordCalls[$0] }
+        let calls =
+            [collection.creation]
+            + ["PATCH", "PUT", "POST"].map { collection.recordCalls[$0] }
         for body in calls.compactMap({ $0?.bodies.first(where: \.isJSON)?.shape }) {
             // The record may be inside a member.
             let inner = body.properties.prefix(10).filter { property in
@@ -199,11 +204,13 @@ struct EntityDrafter {
         let changes = ChangeTimeGuess(list: collection.list, fields: entity.fields)
         let since = changes.since()
         let deleted = deleted(entity)
-        var query = query(collection.list, paging.value)
+        var query = query(collection, paging.value)
         // A pull of everything misses what was deleted; one of changes has to be told.
         if since != nil, deleted != nil, let name = FixedParameter.forDeleted(of: collection.list) {
             query.removeAll { $0.name == name }
-            query.append((name, Guess("true", "by its name: changes then show deleted records too")))
+            query.append(
+                DraftEntity.Query(
+                    name: name, values: ["true"], reason: "by its name: changes then show deleted records too"))
         }
         let settings =
             collection.path.parameters.isEmpty ? nil : "one list for each: set upstream.settings in the configuration"
@@ -212,28 +219,43 @@ struct EntityDrafter {
             paging: paging, since: since, deleted: deleted, single: single(collection, filler))
     }
 
-    /// Parameters without which the list does not answer, but for those that the paging sends.
-    private func query(_ list: APIOperation, _ paging: DraftPaging) -> [(name: String, value: Guess<String>)] {
-        let needed = list.queries.filter {
-            $0.isRequired && !$0.name.contains("{") && !paging.sent.contains($0.name) && !TokenParameter.isToken($0)
+    /// Parameters without which the list does not answer, or not all records, but for those that the paging sends.
+    private func query(_ collection: Collection, _ paging: DraftPaging) -> [DraftEntity.Query] {
+        let filter = filter(collection)
+        let sent = collection.list.queries.filter {
+            !$0.name.contains("{") && !paging.sent.contains($0.name) && !TokenParameter.isToken($0)
         }
-        return needed.prefix(10).map { parameter in
-            if let known = FixedParameter.value(of: parameter), !known.contains("{") {
-                return (parameter.name, Guess(known, "the list needs it"))
+        let needed = sent.compactMap { parameter -> DraftEntity.Query? in
+            let name = parameter.name
+            if !document.isObserved, let whole = filter.whole(parameter) {
+                return DraftEntity.Query(
+                    name: name, values: whole.values, separator: whole.separator,
+                    reason: "so that the list has all records")
             }
-            return (
-                parameter.name,
-                Guess(DraftSetting.text(PathFiller.setting(parameter.name)), "the list needs it: set upstream.settings")
-            )
+            guard parameter.isRequired else { return nil }
+            if let known = FixedParameter.value(of: parameter), !known.contains("{") {
+                return DraftEntity.Query(name: name, values: [known], reason: "the list needs it")
+            }
+            let setting = DraftSetting.text(PathFiller.setting(name))
+            return DraftEntity.Query(
+                name: name, values: [setting], reason: "the list needs it: set upstream.settings")
         }
+        return Array(needed.prefix(10))
     }
 
-    /// `?order=asc`, for the parameters without which the list does not answer; nil if one of them is a setting.
-    private func fixedQuery(_ list: APIOperation, _ paging: DraftPaging) -> String? {
-        guard !query(list, paging).isEmpty else { return "" }
-        var needed = list
-        needed.parameters.removeAll { paging.sent.contains($0.name) || $0.place == "query" && $0.name.contains("{") }
-        return FixedParameter.query(of: needed)
+    private func filter(_ collection: Collection) -> ListFilter {
+        ListFilter(list: collection.list, item: collection.answer.item, shapes: shapes)
+    }
+
+    /// `?order=asc`, for these parameters; nil if one of them is a setting.
+    private func fixedQuery(_ collection: Collection, _ paging: DraftPaging) -> String? {
+        let sent = query(collection, paging)
+        let isPlain = sent.allSatisfy { query in
+            FixedParameter.isPlain(query.name) && query.values.allSatisfy(FixedParameter.isPlain)
+                && [nil, ","].contains(query.separator)
+        }
+        guard isPlain, !sent.isEmpty else { return isPlain ? "" : nil }
+        return "?" + sent.flatMap { query in query.sent.map { "\(query.name)=\($0)" } }.joined(separator: "&")
     }
 
     private func single(_ collection: Collection, _ filler: PathFiller) -> DraftEntity.Single {

@@ -49,7 +49,7 @@ enum FixedParameter {
         return list.queries.first { names.contains(Words.folded($0.name)) && $0.shape.kind == .boolean }?.name
     }
 
-    private static func isPlain(_ text: String) -> Bool {
+    static func isPlain(_ text: String) -> Bool {
         !text.isEmpty
             && text.utf8.allSatisfy { byte in
                 "-_.".utf8.contains(byte) || (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20)

@@ -30,6 +30,12 @@ struct PagingGuess {
     private static let more = ["hasmore", "hasnext", "hasmoreitems", "hasnextpage", "more"]
     private static let ends = ["done", "endofstream", "islast", "last"]
 
+    /// Whether a parameter may say which records a page has, or how many.
+    static func isPaging(_ parameter: APIOperation.Parameter) -> Bool {
+        (pages + offsets + cursors + sizes).contains(parameter.name.lowercased())
+            || (pages + offsets + cursors + sizes).contains(Words.folded(parameter.name))
+    }
+
     /// `todo`: what a person has to find out; nil if the next page is found.
     func paging(of collection: Collection) -> (paging: Guess<DraftPaging>, todo: String?) {
         let (list, key) = (collection.list, collection.key.value)

@@ -34,10 +34,7 @@ struct EntityWriter {
         guard let pull = entity.pull else { return nil }
         var members = [YAMLNode.Member("path", .text(pull.path.value), pull.path.reason)]
         if !pull.query.isEmpty {
-            members.append(
-                YAMLNode.Member(
-                    "query", .block(pull.query.map { YAMLNode.Member($0.name, .text($0.value.value), $0.value.reason) })
-                ))
+            members.append(YAMLNode.Member("query", .block(pull.query.map(Self.parameter))))
         }
         members += list(pull.records.value, pull.paging) + [single(pull.single)]
         if let since = pull.since {
@@ -53,6 +50,12 @@ struct EntityWriter {
         }
         if !children.isEmpty { members.append(YAMLNode.Member("detail", details)) }
         return members
+    }
+
+    private static func parameter(_ query: DraftEntity.Query) -> YAMLNode.Member {
+        let sent = query.sent
+        let value = sent.count == 1 ? YAMLNode.text(sent[0]) : .list(sent.map(YAMLNode.text))
+        return YAMLNode.Member(query.name, value, query.reason)
     }
 
     /// Where the records of a list are, and how it is paged, unless that is as usual.

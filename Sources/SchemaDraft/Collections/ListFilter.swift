@@ -1,0 +1,134 @@
+/// Parameters of a list that choose some of its records, and what to send so that it answers all of them.
+struct ListFilter {
+    let list: APIOperation
+    /// A record.
+    let item: DataShape
+    let shapes: ShapeReader
+
+    /// What a parameter is sent so that the list has all records.
+    struct Whole {
+        var values: [String]
+        var separator: String?
+        /// Only words say that the parameter takes several values.
+        var isGuess = false
+    }
+
+    /// Longer addresses may be refused.
+    private static let mostValues = 50
+    /// A value that leaves out nothing.
+    private static let all: Set = ["all", "any"]
+    /// Parameters that choose what each record shows, or the order.
+    private static let views: Set = [
+        "fields", "field", "include", "includes", "expand", "embed", "select", "with", "sort", "sortby", "order",
+        "orderby", "format", "columns", "view", "properties", "attributes",
+    ]
+
+    /// Nil for a parameter that can be left out, and for one that cannot be sent so that the list has all records.
+    func whole(_ parameter: APIOperation.Parameter) -> Whole? {
+        let values = Self.values(parameter, shapes)
+        guard parameter.place == "query", values.count > 1, values.count <= Self.mostValues, choosesSome(parameter),
+            values.allSatisfy(FixedParameter.isPlain)
+        else { return nil }
+        if let all = values.first(where: { Self.all.contains($0.lowercased()) }) { return Whole(values: [all]) }
+        guard covers(values, parameter) else { return nil }
+        if parameter.shape.isList { return Whole(values: values, separator: parameter.separator) }
+        guard Self.saysSeveral(parameter) else { return nil }
+        return Whole(values: values, separator: parameter.separator, isGuess: true)
+    }
+
+    /// Why the list answers only some records, whatever it is sent; nil if it may answer all.
+    func partReason() -> String? {
+        let name = list.path.lastSegment
+        for sought in FindingLists.sought(name) {
+            guard let parameter = list.queries.first(where: { Self.isNamed($0.name, sought) }) else {
+                return "it answers only what it finds by \(sought)"
+            }
+            if whole(parameter) == nil { return Self.only(parameter) }
+        }
+        let isFinding = list.path.findsParent || FindingLists.isFinding(name)
+        let needed = list.queries.first { isFinding && $0.isRequired && isOpen($0) && whole($0) == nil }
+        return needed.map(Self.only)
+    }
+
+    static func only(_ parameter: APIOperation.Parameter) -> String {
+        "it answers only what its parameter \(parameter.name) finds"
+    }
+
+    /// What a person has to check about the parameters.
+    func todos(sent: Set<String>) -> [String] {
+        list.queries.compactMap { parameter in
+            if let whole = whole(parameter) {
+                return whole.isGuess
+                    ? "pull.query.\(parameter.name): check that the list then has the records of all these values" : nil
+            }
+            guard !sent.contains(parameter.name), let preset = preset(parameter), choosesSome(parameter) else {
+                return optionalSearch(parameter)
+            }
+            return
+                "pull.query.\(parameter.name): without it the list has only the records with \(preset), if it has that default"
+        }
+    }
+
+    // MARK: Parameters
+
+    /// `q` of a list that finds records: some answer nothing without it.
+    private func optionalSearch(_ parameter: APIOperation.Parameter) -> String? {
+        guard list.path.findsParent, !parameter.isRequired, PartialList.isSearchWord(parameter.name) else { return nil }
+        return "pull.path: check that the list has all records without its parameter \(parameter.name)"
+    }
+
+    /// Whether the list answers only some records without it, or with its default.
+    private func choosesSome(_ parameter: APIOperation.Parameter) -> Bool {
+        let isSought = FindingLists.sought(list.path.lastSegment).contains { Self.isNamed(parameter.name, $0) }
+        if isSought { return true }
+        guard !Self.views.contains(Words.folded(parameter.name)) else { return false }
+        let isMember = member(parameter) != nil
+        if parameter.isRequired { return parameter.shape.isList || isMember }
+        return isMember && preset(parameter) != nil
+    }
+
+    /// The default, if that is one of several values.
+    private func preset(_ parameter: APIOperation.Parameter) -> String? {
+        let shape = parameter.shape
+        let preset = shape.initial ?? (shape.isList ? shapes.elements(of: shape).initial : nil)
+        return preset.flatMap { value in
+            Self.all.contains(value.lowercased()) || !Self.values(parameter, shapes).contains(value) ? nil : value
+        }
+    }
+
+    /// Whether a record has no other value of the member than these.
+    private func covers(_ values: [String], _ parameter: APIOperation.Parameter) -> Bool {
+        guard let member = member(parameter) else { return true }
+        let shape = shapes.shape(of: member)
+        let known = (shape.isList ? shapes.elements(of: shape) : shape).enumValues.map { $0.value.lowercased() }
+        return Set(known).isSubset(of: values.map { $0.lowercased() })
+    }
+
+    private func member(_ parameter: APIOperation.Parameter) -> DataShape.Property? {
+        item.properties.first { Self.isNamed(parameter.name, Words.folded($0.name)) }
+    }
+
+    /// Whether a parameter takes any text, other than the key of a record around the list.
+    private func isOpen(_ parameter: APIOperation.Parameter) -> Bool {
+        let shape = parameter.shape.isList ? shapes.elements(of: parameter.shape) : parameter.shape
+        return shape.kind == .string && shape.preset == nil && !PathParameter.ends(parameter.name)
+            && !TokenParameter.isToken(parameter) && FixedParameter.value(of: parameter) == nil
+            && !PagingGuess.isPaging(parameter)
+    }
+
+    private static func values(_ parameter: APIOperation.Parameter, _ shapes: ShapeReader) -> [String] {
+        let shape = parameter.shape.isList ? shapes.elements(of: parameter.shape) : parameter.shape
+        return shape.enumValues.map(\.value)
+    }
+
+    /// Whether words say that a parameter, which is no list, takes several values.
+    private static func saysSeveral(_ parameter: APIOperation.Parameter) -> Bool {
+        let words = (parameter.description ?? "").lowercased()
+        return words.contains(/\b(multiple|several|one or more)\b|comma[- ](separated|delimited)|\bvalues\b/)
+    }
+
+    private static func isNamed(_ name: String, _ other: String) -> Bool {
+        let (one, two) = (Words.folded(name), Words.folded(other))
+        return one == two || Words.singular(one) == Words.singular(two)
+    }
+}
