@@ -5,7 +5,7 @@ struct ActionCalls {
 
     private static let reads = ["detail", "details", "view", "show", "get", "retrieve"]
     static let changes = ["update", "edit", "modify", "change", "update-delete", "update_delete"]
-    private static let deletions = ["delete", "remove", "destroy"]
+    static let deletions = ["delete", "remove", "destroy"]
     private static let creations = ["create", "add", "new", "store", "insert"]
 
     /// The path of a record, and the calls for it by what they do, as methods say it. `base`: the path of the list.

@@ -12,6 +12,8 @@ struct Collection: Sendable {
     var creation: APIOperation?
     /// Without it: the calls that create one below a record of another list.
     var creationsBelow: [CreationBelow] = []
+    /// The calls that name the record in what they send.
+    var keyed = KeyedCalls.Found()
     /// The member that identifies a record.
     var key: Guess<String>
     var name = ""

@@ -202,6 +202,7 @@ struct CollectionFinder {
                 "pull.record and push: { path: \"\(path.text)\" }, with the field that {\(parameter.name)} is")
         }
         collection.creation = creation(operation, base: collection.base)
+        collection.keyed = KeyedCalls(calls: calls, shapes: document.shapes).found(for: collection)
         found.collections.append(collection)
     }
 

@@ -10,10 +10,14 @@ struct DraftRoute: Sendable, Equatable {
     var isInList = false
     /// Members of the body beside the fields.
     var beside: [Constant] = []
-    /// The member among the fields that has the record's key, if an update sends it.
+    /// The member that has the record's key, if an update or a deletion sends it.
     var keyMember: String?
+    /// A deletion takes a list of keys there, and gets one of one.
+    var isKeyInList = false
     /// A PUT that changes only what it names.
     var isPartial = false
+    /// A POST that may replace the record, as a PUT does.
+    var isWhole = false
     /// Other names of fields on the wire.
     var names: [(wire: String, field: String)] = []
     /// `form`, or a media type; nil for JSON.
@@ -44,7 +48,8 @@ struct DraftRoute: Sendable, Equatable {
 
     static func == (one: DraftRoute, other: DraftRoute) -> Bool {
         one.call == other.call && one.fields == other.fields && one.body == other.body && one.isInList == other.isInList
-            && one.beside == other.beside && one.keyMember == other.keyMember && one.isPartial == other.isPartial
+            && one.beside == other.beside && one.keyMember == other.keyMember && one.isKeyInList == other.isKeyInList
+            && one.isPartial == other.isPartial && one.isWhole == other.isWhole
             && one.encoding == other.encoding && one.record == other.record && one.lookUp == other.lookUp
             && one.names.map(\.wire) == other.names.map(\.wire)
     }

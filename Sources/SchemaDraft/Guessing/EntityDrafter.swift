@@ -184,7 +184,7 @@ struct EntityDrafter {
     private func addKeys(_ collection: Collection, to fields: inout FieldGuess) {
         let records = [collection.answer.item, singleShape(collection)].compactMap(\.self)
         let calls =
-            [collection.creation]
+            [collection.creation, collection.keyed.update]
             + ["PATCH", "PUT", "POST"].map { collection.recordCalls[$0] }
         for body in calls.compactMap({ $0?.bodies.first(where: \.isJSON)?.shape }) {
             // The record may be inside a member.

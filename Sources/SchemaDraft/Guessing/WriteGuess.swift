@@ -16,6 +16,7 @@ struct WriteGuess {
         addCreation(to: &entity)
         addUpdate(to: &entity)
         addDeletion(to: &entity)
+        addMissing(to: &entity)
     }
 
     // MARK: Creation
@@ -136,6 +137,10 @@ struct WriteGuess {
 
     private func addUpdate(to entity: inout DraftEntity) {
         var calls = ["PATCH", "PUT"].compactMap { collection.recordCalls[$0] }
+        if calls.isEmpty, let keyed = collection.keyed.update, let route = try? update(by: keyed, entity, isKeyed: true)
+        {
+            return entity.update = route
+        }
         // As Stripe and others have it.
         if calls.isEmpty, let post = collection.recordCalls["POST"],
             post.words.lowercased().contains("update")
@@ -176,7 +181,10 @@ struct WriteGuess {
         throw BodyGuess.Problem(reason: "it is described as a call to \(verb) something")
     }
 
-    private func update(by operation: APIOperation, _ entity: DraftEntity) throws(BodyGuess.Problem) -> DraftRoute {
+    /// `isKeyed`: it finds the record by the key in its body.
+    private func update(
+        by operation: APIOperation, _ entity: DraftEntity, isKeyed: Bool = false
+    ) throws(BodyGuess.Problem) -> DraftRoute {
         try checkUpdate(operation)
         let found = try BodyGuess(shapes: shapes, fields: entity.fields).found(in: operation)
         var route = route(operation, found)
@@ -186,6 +194,12 @@ struct WriteGuess {
         try checkNeeded(found)
         route.fields = names
         complete(&route, operation, found)
+        guard isKeyed else { return route }
+        let own = fields.first { $0.name == key }?.wireName
+        guard let own, found.body == .plain else { throw BodyGuess.Problem(reason: "its body has no \(key)") }
+        route.keyMember = own
+        // It may replace the record, as far as the document says.
+        route.isWhole = operation.method == "POST"
         return route
     }
 
@@ -216,7 +230,10 @@ struct WriteGuess {
     }
 
     private func addDeletion(to entity: inout DraftEntity) {
-        guard let operation = collection.recordCalls["DELETE"] else { return }
+        guard let operation = collection.recordCalls["DELETE"] else {
+            entity.delete = collection.keyed.deletion.map(deletion)
+            return
+        }
         if FixedParameter.query(of: operation) == nil {
             let needed = operation.queries.filter(\.isRequired).map(\.name).joined(separator: ", ")
             return entity.todos.append(todo("delete", operation, "it needs the parameter \(needed)"))
@@ -225,6 +242,33 @@ struct WriteGuess {
             return entity.todos.append(todo("delete", operation, "it needs a body"))
         }
         entity.delete = DraftRoute(call: call(operation))
+    }
+
+    private func deletion(_ keyed: KeyedCalls.Deletion) -> DraftRoute {
+        var route = DraftRoute(call: call(keyed.call))
+        if let parameter = keyed.parameter {
+            route.call += "\(route.call.contains("?") ? "&" : "?")\(parameter)={\(key)}"
+        }
+        (route.keyMember, route.isKeyInList) = (keyed.member, keyed.isList)
+        return route
+    }
+
+    /// Names what the document has no usable call for, where records could otherwise only be created.
+    private func addMissing(to entity: inout DraftEntity) {
+        func isOpen(_ route: DraftRoute?, _ name: String) -> Bool {
+            route == nil && !entity.todos.contains { $0.hasPrefix("push.\(name)") }
+        }
+        let unclear = "it does not name one record by its key"
+        let lacksUpdate = isOpen(entity.update, "update")
+        let lacksDeletion = isOpen(entity.delete, "delete")
+        if lacksUpdate, let call = collection.keyed.unclearUpdate { entity.todos.append(todo("update", call, unclear)) }
+        if lacksDeletion, let call = collection.keyed.unclearDeletion {
+            entity.todos.append(todo("delete", call, unclear))
+        }
+        guard entity.create != nil, lacksUpdate, lacksDeletion, isOpen(nil, "update"), isOpen(nil, "delete") else {
+            return
+        }
+        entity.todos.append("push.update and push.delete: the document has no call that changes or deletes a record")
     }
 
     // MARK: Parts

@@ -125,7 +125,9 @@ struct EntityWriter {
 
     private func body(of route: DraftRoute, _ operation: String) -> YAMLNode? {
         let slot = slot(of: route, operation)
-        let key = route.keyMember.map { [YAMLNode.Member($0, .text("{\(entity.key.value)}"))] } ?? []
+        let value = YAMLNode.text("{\(entity.key.value)}")
+        let key = route.keyMember.map { [YAMLNode.Member($0, route.isKeyInList ? .list([value]) : value)] } ?? []
+        if operation == "delete" { return key.isEmpty ? nil : .mapping(key) }
         let beside = route.beside.map { YAMLNode.Member($0.name, .text($0.value)) }
         switch route.body {
         case .plain where route.isInList: return .list([Self.fields(slot, with: key + beside)])
@@ -148,7 +150,7 @@ struct EntityWriter {
 
     /// What stands for the fields: the whole record for a PUT that replaces it, under the upstream's names.
     private func slot(of route: DraftRoute, _ operation: String) -> YAMLNode {
-        let isWhole = route.call.hasPrefix("PUT ") && operation == "update" && !route.isPartial
+        let isWhole = (route.call.hasPrefix("PUT ") || route.isWhole) && operation == "update" && !route.isPartial
         let slot = isWhole ? "$record" : "$fields"
         return names(of: route).map { YAMLNode.mapping([YAMLNode.Member(slot, $0)]) } ?? .text(slot)
     }

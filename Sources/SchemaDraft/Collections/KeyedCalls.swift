@@ -1,0 +1,113 @@
+/// Finds changes and deletions that name the record in what they send: `PUT /orders` with its `id` in the body,
+/// `POST /orders/update`, `DELETE /orders?id=`.
+struct KeyedCalls {
+    let calls: [String: [APIOperation]]
+    let shapes: ShapeReader
+
+    struct Found: Sendable {
+        var update: APIOperation?
+        var deletion: Deletion?
+        /// Calls that say that they change or delete, and not which record.
+        var unclearUpdate: APIOperation?
+        var unclearDeletion: APIOperation?
+    }
+
+    struct Deletion: Sendable {
+        var call: APIOperation
+        /// The parameter that has the key; nil if a member of the body has it.
+        var parameter: String?
+        var member: String?
+        /// The member takes a list of keys.
+        var isList = false
+    }
+
+    func found(for collection: Collection) -> Found {
+        Found(
+            update: update(of: collection), deletion: deletion(of: collection),
+            unclearUpdate: calls(collection, ActionCalls.changes).below.first { $0.method != "GET" },
+            unclearDeletion: calls(collection, ActionCalls.deletions).below.first { $0.method != "GET" })
+    }
+
+    /// The calls at the path of the list, and those below it with one of these words.
+    private func calls(_ collection: Collection, _ words: [String]) -> (own: [APIOperation], below: [APIOperation]) {
+        let base = PathPattern.form(collection.base[...])
+        func fitting(_ form: String) -> [APIOperation] {
+            (calls[form] ?? []).filter { $0.path.parameters == collection.path.parameters }
+        }
+        return (fitting(base) + fitting(base + ".json"), words.flatMap { fitting("\(base)/\($0)") })
+    }
+
+    // MARK: Updates
+
+    private func update(of collection: Collection) -> APIOperation? {
+        let found = calls(collection, ActionCalls.changes)
+        let made = collection.creation
+        let own = found.own.filter { call in
+            let isCreation = call.method == made?.method && call.path == made?.path
+            return ["PUT", "PATCH"].contains(call.method) && !isCreation && !call.isOnlyCreation
+        }
+        let below = found.below.filter { ["PUT", "PATCH", "POST"].contains($0.method) }
+        return own.first { sendsKey($0, collection, share: 10) } ?? below.first { sendsKey($0, collection, share: 5) }
+    }
+
+    /// Whether the body is the record, with its key; or so many tenths of its members are those of the record.
+    private func sendsKey(_ call: APIOperation, _ collection: Collection, share: Int) -> Bool {
+        let item = collection.answer.item
+        guard FixedParameter.query(of: call) != nil, let body = call.bodies.first(where: \.isJSON)?.shape,
+            let key = body.properties.first(where: { Words.folded($0.name) == Words.folded(collection.key.value) }),
+            !body.isList, !shapes.shape(of: key).isReadOnly
+        else { return false }
+        let known = Set(item.properties.map { Words.folded($0.name) })
+        let names = body.properties.map { Words.folded($0.name) }
+        return RecordMatch(item: item, shapes: shapes).isRecord(body)
+            || names.count > 1 && names.count(where: known.contains) * 10 >= share * names.count
+    }
+
+    // MARK: Deletions
+
+    private func deletion(of collection: Collection) -> Deletion? {
+        let found = calls(collection, ActionCalls.deletions)
+        let own = found.own.lazy.filter { $0.method == "DELETE" }.compactMap { deletion($0, collection, isOwn: true) }
+        let below = found.below.lazy.filter { ["DELETE", "POST"].contains($0.method) }.compactMap {
+            deletion($0, collection, isOwn: false)
+        }
+        return own.first ?? below.first
+    }
+
+    /// `isOwn`: it is a call to the list, which may delete all records if it is sent no key.
+    private func deletion(_ call: APIOperation, _ collection: Collection, isOwn: Bool) -> Deletion? {
+        let key = call.queries.first { isKey($0, collection) }
+        var rest = call
+        rest.parameters.removeAll { $0.place == "query" && $0.name == key?.name }
+        let isOfAll = call.titles.contains { Words.snake($0).split(separator: "_").contains("all") }
+        guard FixedParameter.query(of: rest) != nil, !isOfAll else { return nil }
+        let body = call.bodies.first(where: \.isJSON)?.shape
+        if let key {
+            guard call.bodies.isEmpty || body?.required.isEmpty == true,
+                key.isRequired || !isOwn || rest.queries.isEmpty
+            else { return nil }
+            return Deletion(call: rest, parameter: key.name)
+        }
+        guard let body, !body.isList, let member = keyMember(body, collection),
+            body.required.subtracting([member.name]).isEmpty, body.required.contains(member.name) || !isOwn
+        else { return nil }
+        return Deletion(call: rest, member: member.name, isList: shapes.shape(of: member).isList)
+    }
+
+    /// The member of a body with the key of a record, or with a list of keys.
+    private func keyMember(_ body: DataShape, _ collection: Collection) -> DataShape.Property? {
+        let names = ([collection.key.value] + (collection.recordPath?.parameters ?? [])).map(Words.folded)
+        return body.properties.first { property in
+            let (name, shape) = (Words.folded(property.name), shapes.shape(of: property))
+            if shape.isList { return names.contains { name == $0 + "s" } && shapes.elements(of: shape).isTextOrNumber }
+            return names.contains(name) && shape.isTextOrNumber
+        }
+    }
+
+    private func isKey(_ parameter: APIOperation.Parameter, _ collection: Collection) -> Bool {
+        let name = PathParameter(
+            name: parameter.name, said: parameter, list: collection.path, item: collection.answer.item, shapes: shapes)
+        return parameter.shape.isTextOrNumber && parameter.shape.enumValues.isEmpty
+            && FieldNames.isAllowed(parameter.name) && name.direct == collection.key.value
+    }
+}

@@ -1,0 +1,95 @@
+import EntitySchema
+import JSONText
+import Testing
+
+@testable import SchemaDraft
+
+@Suite("Drafting calls that name the record in their body or query")
+struct DraftKeyedCallTests {
+    private typealias Document = SmallDocument
+
+    private static let schemas = [
+        "Loan: { type: object, properties: { id: { type: integer }, title: { type: string }, note: { type: string } } }",
+        "New: { type: object, properties: { title: { type: string }, note: { type: string } } }",
+        "Key: { type: object, required: [id], properties: { id: { type: integer } } }",
+        "Keys: { type: object, required: [ids], properties: { ids: { type: array, items: { type: integer } } } }",
+    ]
+
+    /// Loans with a list and a creation, and these paths or calls at the path of the list.
+    private func draft(_ calls: String, _ paths: [String] = []) throws -> SchemaDraft {
+        let own = [Document.list("Loan"), Document.call("post", "New", "Loan"), calls].filter { !$0.isEmpty }
+        return try SchemaDraft.of(
+            Document(schemas: Self.schemas, paths: ["/loans: { \(own.joined(separator: ", ")) }"] + paths).text)
+    }
+
+    private static func deletion(_ parameter: String, _ said: String = "") -> String {
+        let given = "parameters: [{ name: \(parameter), in: query, required: true, schema: { type: integer } }]"
+        return "delete: { \(said) \(given), responses: { \"204\": { description: gone } } }"
+    }
+
+    // MARK: Updates
+
+    @Test("A PUT to the list whose body is the record with its key sends the whole record")
+    func whole() throws {
+        let draft = try draft(Document.call("put", "Loan", "Loan"))
+        let update = try #require(draft.schema["loans"]?.push.update.first, "\(draft.yaml)")
+        #expect(update.call == "PUT /loans" && update.sendable == ["title", "note"] && update.sendsRecord)
+        #expect(update.envelope?.enclosing(.object(["title": .string("new")]))["id"] != nil)
+    }
+
+    @Test("So does a call that says that it updates", arguments: ["put", "post"])
+    func action(_ method: String) throws {
+        let draft = try draft("", ["/loans/update: { \(Document.call(method, "Loan", "Loan")) }"])
+        let update = try #require(draft.schema["loans"]?.push.update.first, "\(draft.yaml)")
+        #expect(update.call == "\(method.uppercased()) /loans/update" && update.sendsRecord)
+        #expect(update.envelope?.enclosing(.object([:]))["id"] != nil)
+    }
+
+    @Test("A call at the path of a record comes first")
+    func ownPath() throws {
+        let record = "/loans/{id}: { \(Document.single("Loan")), \(Document.call("put", "New", "Loan")) }"
+        let draft = try draft(Document.call("put", "Loan", "Loan"), [record])
+        #expect(draft.schema["loans"]?.push.update.map(\.call) == ["PUT /loans/{id}"], "\(draft.yaml)")
+    }
+
+    @Test("A PUT to the list without the key, or of several records, changes nothing")
+    func unnamed() throws {
+        let list = "type: array, items: { $ref: \"#/components/schemas/Loan\" }"
+        let all =
+            "put: { requestBody: { content: { application/json: { schema: { \(list) } } } }, \(Document.answers(list)) }"
+        for call in [Document.call("put", "New", "Loan"), all] {
+            let draft = try draft(call)
+            #expect(draft.schema["loans"]?.push.update.isEmpty == true, "\(draft.yaml)")
+            #expect(draft.todos.contains { $0.contains("no call that changes or deletes a record") })
+        }
+    }
+
+    // MARK: Deletions
+
+    @Test("A deletion has the key in its query", arguments: ["id", "loanId", "loan_id"])
+    func query(_ name: String) throws {
+        let own = try draft(Self.deletion(name))
+        #expect(own.schema["loans"]?.push.delete.first?.call == "DELETE /loans?\(name)={id}", "\(own.yaml)")
+        let below = try draft("", ["/loans/delete: { \(Self.deletion(name)) }"])
+        #expect(below.schema["loans"]?.push.delete.first?.call == "DELETE /loans/delete?\(name)={id}", "\(below.yaml)")
+    }
+
+    @Test("A deletion has the key in its body, or in a list there", arguments: [("Key", "id"), ("Keys", "ids")])
+    func body(_ sent: String, _ member: String) throws {
+        for method in ["delete", "post"] {
+            let draft = try draft("", ["/loans/delete: { \(Document.call(method, sent, "Loan")) }"])
+            let delete = try #require(draft.schema["loans"]?.push.delete.first, "\(draft.yaml)")
+            #expect(delete.call == "\(method.uppercased()) /loans/delete")
+            #expect(delete.envelope?.enclosing(.object([:]))[member] != nil)
+        }
+    }
+
+    @Test("What may delete all records, or does not say which, is left to a person")
+    func unclear() throws {
+        let all = try draft(Self.deletion("id", "summary: Delete all loans,"))
+        #expect(all.schema["loans"]?.push.delete.isEmpty == true, "\(all.yaml)")
+        let other = try draft("", ["/loans/delete: { \(Self.deletion("shelf")) }"])
+        #expect(other.schema["loans"]?.push.delete.isEmpty == true, "\(other.yaml)")
+        #expect(other.todos.contains { $0.contains("push.delete") && $0.contains("does not name one record") })
+    }
+}
