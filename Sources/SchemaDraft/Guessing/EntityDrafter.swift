@@ -227,6 +227,10 @@ struct EntityDrafter {
         }
         let needed = sent.compactMap { parameter -> DraftEntity.Query? in
             let name = parameter.name
+            if let shown = HiddenRecords.value(of: parameter) {
+                return DraftEntity.Query(
+                    name: name, values: [shown], reason: "without it the list hides some records")
+            }
             if !document.isObserved, let whole = filter.whole(parameter) {
                 return DraftEntity.Query(
                     name: name, values: whole.values, separator: whole.separator,

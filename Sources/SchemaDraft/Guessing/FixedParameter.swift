@@ -23,15 +23,22 @@ enum FixedParameter {
     static func query(of call: APIOperation) -> String? {
         let confirmed = Set(call.method == "DELETE" ? call.queries.filter(mustBeTrue).map(\.name) : [])
         let needed = call.queries.filter {
-            ($0.isRequired || confirmed.contains($0.name)) && !TokenParameter.isToken($0)
+            ($0.isRequired || confirmed.contains($0.name) || whole(of: $0, in: call) != nil)
+                && !TokenParameter.isToken($0)
         }
         let known = needed.compactMap { parameter -> String? in
-            let value = confirmed.contains(parameter.name) ? "true" : value(of: parameter)
+            let value =
+                confirmed.contains(parameter.name) ? "true" : whole(of: parameter, in: call) ?? value(of: parameter)
             guard let value, isPlain(value), isPlain(parameter.name) else { return nil }
             return "\(parameter.name)=\(value)"
         }
         guard known.count == needed.count else { return nil }
         return known.isEmpty ? "" : "?" + known.joined(separator: "&")
+    }
+
+    /// The value with which a GET shows all records.
+    private static func whole(of parameter: APIOperation.Parameter, in call: APIOperation) -> String? {
+        call.method == "GET" ? HiddenRecords.value(of: parameter) : nil
     }
 
     /// Whether a deletion is refused without it, in the words of the document only: `force` of WordPress is "Required to be true,

@@ -1,0 +1,71 @@
+/// Parameters without which a list hides some of its records: `?state=all`, where only open ones come by themselves. A record that
+/// is closed would go from the list, as if it were deleted.
+enum HiddenRecords {
+    /// The value with which a list shows all records; nil if the parameter hides none.
+    static func value(of parameter: APIOperation.Parameter) -> String? {
+        guard parameter.place == "query" else { return nil }
+        let words = Words.snake(parameter.name).split(separator: "_").map(String.init)
+        guard parameter.shape.kind != .boolean else {
+            return parameter.shape.preset != "true" && shows(parameter, words) ? "true" : nil
+        }
+        guard !parameter.shape.isList, let last = words.last else { return nil }
+        return choice(parameter, isState: states.contains(last)) ?? (states.contains(last) ? told(parameter) : nil)
+    }
+
+    /// Last words of what says which records come.
+    private static let states: Set = [
+        "state", "status", "visibility", "visible", "active", "archived", "enabled", "published", "hidden",
+    ]
+    /// Words for all values of a parameter.
+    private static let all: Set = ["all", "any", "both"]
+    /// What records are that lists hide. Deleted ones are not among them: they would come back.
+    private static let hidden: Set = [
+        "archived", "inactive", "disabled", "deactivated", "suspended", "hidden", "closed", "completed", "finished",
+        "done", "resolved", "cancelled", "canceled", "expired", "ended", "retired", "obsolete", "discontinued",
+        "unpublished", "draft", "drafts",
+    ]
+
+    /// One of the values that the document lists, unless it is the usual one.
+    private static func choice(_ parameter: APIOperation.Parameter, isState: Bool) -> String? {
+        let values = parameter.shape.enumValues.map(\.value)
+        guard values.count > 1, let whole = values.first(where: { all.contains($0.lowercased()) }) else { return nil }
+        let usual = parameter.shape.preset ?? usual(parameter.description ?? "")
+        guard let usual else { return isState ? whole : nil }
+        return usual.lowercased() != whole.lowercased() && values.contains(usual) && (isState || isFilter(parameter))
+            ? whole : nil
+    }
+
+    /// Whether a parameter says which records come, rather than what of them or in which order.
+    private static func isFilter(_ parameter: APIOperation.Parameter) -> Bool {
+        ["filter", "scope", "type", "kind", "show"].contains(Words.lastWord(of: parameter.name))
+    }
+
+    /// One of the values that only words list: `1=visible, 2=hidden, 3=all (default: 1)`, `open, closed and all. Defaults to open`.
+    private static func told(_ parameter: APIOperation.Parameter) -> String? {
+        let text = (parameter.description ?? "").lowercased()
+        let usual = parameter.shape.preset ?? usual(text)
+        guard parameter.shape.enumValues.isEmpty else { return nil }
+        if let number = text.firstMatch(of: /\b(\d{1,2}) ?[=:] ?(all|any|both)\b/)?.1 {
+            return usual == String(number) ? nil : String(number)
+        }
+        guard let usual else { return nil }
+        let listed = text.firstMatch(of: /[a-z](?:, | or | and | ?\| ?|\/)["'`]?(all|any|both)\b["'`]?(?! [a-z])/)?.1
+        return listed.flatMap { all.contains(usual) ? nil : String($0) }
+    }
+
+    /// The value that counts if none is sent, in the document's words.
+    private static func usual(_ text: String) -> String? {
+        text.firstMatch(of: /(?i)\bdefaults?(?: value)?(?: is| to)?[ :=]{1,3}["'`]?([a-z0-9_-]+)/).map { String($0.1) }
+    }
+
+    /// Whether a list shows more records with it: `include_archived`, or one that "also returns all archived projects".
+    private static func shows(_ parameter: APIOperation.Parameter, _ words: [String]) -> Bool {
+        let text = (parameter.description ?? "").lowercased()
+        guard text.firstMatch(of: /\bonly\b/) == nil else { return false }
+        if let first = words.first, words.count > 1, ["include", "includes", "with", "show"].contains(first) {
+            return words.last.map(hidden.contains) == true
+        }
+        let also = /\balso (?:returns?|shows?|includes?|lists?) (?:all )?(?:the )?([a-z]+)\b/
+        return text.firstMatch(of: also).map { hidden.contains(String($0.1)) } == true
+    }
+}

@@ -1,0 +1,77 @@
+import EntitySchema
+import Testing
+
+@testable import SchemaDraft
+
+@Suite("Drafting lists that hide some of their records")
+struct HiddenRecordsTests {
+    private typealias Document = SmallDocument
+
+    private static let thing =
+        "Thing: { type: object, properties: { id: { type: integer }, title: { type: string }, thing_id: { type: integer } } }"
+
+    /// The draft of a list with one parameter.
+    private func draft(_ name: String, _ type: String, _ description: String = "which ones come") throws -> SchemaDraft {
+        let parameter = "{ name: \(name), in: query, description: \"\(description)\", schema: { \(type) } }"
+        let list = Document.list("Thing", "parameters: [\(parameter)],")
+        return try SchemaDraft.of(Document(schemas: [Self.thing], paths: ["/things: { \(list) }"]).text)
+    }
+
+    @Test(
+        "A list that shows only some states by itself is asked for all",
+        arguments: [
+            "type: string, enum: [open, closed, all]", "type: string, enum: [open, closed, all], default: open",
+            "type: string, enum: [any, \"on\", \"off\"], default: \"on\"",
+        ])
+    func states(type: String) throws {
+        let yaml = try draft("status", type).yaml
+        #expect(yaml.contains("status: all") || yaml.contains("status: any"), "\(yaml)")
+    }
+
+    @Test(
+        "It is also asked for all where only words say what the values are",
+        arguments: [
+            ("Values are open, closed and all. Defaults to open", "all"),
+            ("1=visible, 2=hidden, 3=both (default: 1)", "\"3\""), ("Visible ones (1=visible, 2=hidden, 3=all)", "\"3\""),
+        ])
+    func told(description: String, value: String) throws {
+        let yaml = try draft("visible", "type: string", description).yaml
+        #expect(yaml.contains("visible: \(value)"), "\(yaml)")
+    }
+
+    @Test(
+        "A list that hides nothing by itself is asked for nothing",
+        arguments: [
+            ("state", "type: string, enum: [open, closed, all], default: all", "which ones come"),
+            ("state", "type: string, enum: [open, closed, all]", "The default is all"),
+            ("fields", "type: string, enum: [short, all], default: short", "which members come"),
+            ("state", "type: string", "All records come by default, else those of this state"),
+            ("visible", "type: string", "1=visible, 2=hidden, 3=all (default: 3)"),
+            ("show_archived", "type: boolean", "Only archived ones"), ("with_deleted", "type: boolean", "which ones come"),
+            ("include_archived", "type: boolean, default: true", "which ones come"),
+        ])
+    func nothing(name: String, type: String, description: String) throws {
+        let yaml = try draft(name, type, description).yaml
+        #expect(!yaml.contains("query:"), "\(yaml)")
+    }
+
+    @Test("A list that can also show archived records is asked for them")
+    func archived() throws {
+        #expect(try draft("include_archived", "type: boolean").yaml.contains("include_archived: \"true\""))
+        let yaml = try draft("is_archived", "type: boolean", "If true, also returns all archived things").yaml
+        #expect(yaml.contains("is_archived: \"true\""), "\(yaml)")
+    }
+
+    @Test("So is a list below a record")
+    func below() throws {
+        let parameter = "{ name: state, in: query, schema: { type: string, enum: [open, closed, all] } }"
+        let part = "Part: { type: object, properties: { id: { type: integer }, name: { type: string } } }"
+        let parts = Document.list("Part", "parameters: [\(parameter)],")
+        let paths = [
+            "/things: { \(Document.list("Thing")) }", "/things/{id}: { \(Document.single("Thing")) }",
+            "/things/{id}/parts: { \(parts) }",
+        ]
+        let yaml = try SchemaDraft.of(Document(schemas: [Self.thing, part], paths: paths).text).yaml
+        #expect(yaml.contains("/things/{id}/parts?state=all"), "\(yaml)")
+    }
+}
