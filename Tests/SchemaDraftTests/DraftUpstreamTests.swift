@@ -91,6 +91,17 @@ struct DraftUpstreamTests {
         #expect(draft.settings.isEmpty)
     }
 
+    @Test("A header that only names the user goes along with the one that has the token, even as its alternative")
+    func userAndToken() throws {
+        let user = "user: { type: apiKey, in: header, name: X-Auth-User }"
+        let token = "token: { type: apiKey, in: header, name: X-Auth-Token }"
+        let draft = try signIn("\(user), \(token)", "user: [] }, { token: []")
+        #expect(draft.schema.upstream.tokenPlace == .header(name: "X-Auth-Token", before: "", after: ""))
+        #expect(draft.settings == ["x_auth_user"], "\(draft.yaml)")
+        let only = try signIn("\(user), key: { type: apiKey, in: query, name: key }", "user: []")
+        #expect(only.schema.upstream.tokenPlace == .header(name: "X-Auth-User", before: "", after: ""))
+    }
+
     @Test("Two headers that only one of several calls needs are not needed for all")
     func rarePair() throws {
         let both = "security: [{ id: [], token: [] }],"

@@ -39,18 +39,10 @@ struct SignInGuess {
     /// Several headers required together: one has the token, and each installation sets the others. Those that are secret, too,
     /// are stored.
     private func pair(_ schemes: [(name: String, value: DocumentValue)]) -> Found? {
-        let names = usual()
+        let names = together(schemes)
         let needed = names.compactMap { name in schemes.first { $0.name == name } }
-        let headers = needed.compactMap { scheme -> String? in
-            guard scheme.value["type"]?.text == "apiKey", scheme.value["in"]?.text == "header",
-                let name = scheme.value["name"]?.text, Self.isHeader(name)
-            else { return nil }
-            return name
-        }
-        let isSecret = { (name: String) in
-            ["token", "secret", "key", "password"].contains(Words.lastWord(of: name))
-        }
-        let secret = headers.filter(isSecret)
+        let headers = needed.compactMap { Self.header($0.value) }
+        let secret = headers.filter(Self.isSecret)
         guard headers.count > 1, headers.count == names.count,
             let token = secret.first(where: { Words.lastWord(of: $0) == "token" }) ?? secret.last
         else { return nil }
@@ -63,6 +55,27 @@ struct SignInGuess {
         return Found(
             signIn: Guess(.header(name: token, value: nil), "\(names.joined(separator: " and ")) are needed together"),
             headers: others)
+    }
+
+    /// The schemes that most calls need. A header that only names the user needs the one with the token, even where the document
+    /// has them as alternatives.
+    private func together(_ schemes: [(name: String, value: DocumentValue)]) -> [String] {
+        let names = usual()
+        guard names.count == 1, let own = schemes.first(where: { $0.name == names[0] }).flatMap({ Self.header($0.value) }),
+            ["user", "username", "login", "email"].contains(Words.lastWord(of: own))
+        else { return names }
+        let secret = schemes.filter { Self.header($0.value).map(Self.isSecret) == true }
+        return secret.count == 1 ? names + secret.map(\.name) : names
+    }
+
+    /// The header that a scheme sends.
+    private static func header(_ scheme: DocumentValue) -> String? {
+        guard scheme["type"]?.text == "apiKey", scheme["in"]?.text == "header" else { return nil }
+        return scheme["name"]?.text.flatMap { isHeader($0) ? $0 : nil }
+    }
+
+    private static func isSecret(_ header: String) -> Bool {
+        ["token", "secret", "key", "password"].contains(Words.lastWord(of: header))
     }
 
     private func isOnlyForPrograms(_ scheme: DocumentValue) -> Bool {
