@@ -160,7 +160,7 @@ struct DraftCreationTests {
         let text = "{ type: string }"
         let paid = try things("account_uid, amount", "account_uid: \(text), amount: { type: number }, tag: \(text)")
         #expect(paid.yaml.contains("look_up: { match: [account_uid, amount, tag] }"), "\(paid.yaml)")
-        let titled = try things("", "payment_method_title: \(text), note: \(text)")
+        let titled = try things("", "payment_method_title: \(text), note: \(text), message: \(text)")
         #expect(titled.schema["things"]?.push.create.first?.lookUp == nil, "\(titled.yaml)")
         let noted = try things("note", "note: \(text)")
         #expect(noted.yaml.contains("look_up: { match: [note] }"), "\(noted.yaml)")

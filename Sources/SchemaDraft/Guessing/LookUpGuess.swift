@@ -65,6 +65,7 @@ struct LookUpGuess {
     /// Last words of texts that most records lack. What a creation does not send is not compared.
     private static let remarks: Set = [
         "note", "notes", "description", "comment", "comments", "remark", "remarks", "memo",
+        "message",
     ]
 
     /// Whether a field may tell two records apart: many refer to the same record, or are in the same state.
