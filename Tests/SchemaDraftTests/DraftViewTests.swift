@@ -107,6 +107,26 @@ struct DraftViewTests {
         #expect(joined.paths.map(\.path) == ["/things", "/parts/all"], "\(joined.yaml)")
     }
 
+    @Test("The recent ones of a list may show what each of them refers to")
+    func recent() throws {
+        func draft(_ recent: String) throws -> SchemaDraft {
+            let names = "id: { type: integer }, title: { type: string }, day: { type: string }"
+            let order = "Order: { type: object, properties: { \(names), shop: { type: integer } } }"
+            let other = "Other: { type: object, properties: { \(recent) } }"
+            return try SchemaDraft.of(
+                Document(
+                    schemas: [order, other.replacing("NAMES", with: names)],
+                    paths: [
+                        "/orders: { \(Document.list("Order")) }", "/orders/recent: { \(Document.list("Other")) }",
+                    ]
+                ).text)
+        }
+        let whole = try draft("NAMES, shop: { type: object, properties: { id: { type: integer } } }")
+        #expect(whole.paths.map(\.path) == ["/orders"], "\(whole.yaml)")
+        let another = try draft("id: { type: integer }, title: { type: string }, reason: { type: string }, by: { type: string }")
+        #expect(another.paths.map(\.path) == ["/orders", "/orders/recent"], "\(another.yaml)")
+    }
+
     @Test("A list that pairs the records of two lists has no key in one of them")
     func pair() throws {
         let pair = "Pair: { type: object, properties: { shop_id: { type: string }, team_id: { type: string } } }"

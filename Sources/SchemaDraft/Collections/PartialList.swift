@@ -11,6 +11,9 @@ enum PartialList {
     /// Whether a parameter of this name takes what a person searches for.
     static func isSearchWord(_ name: String) -> Bool { searches.contains(Words.folded(name)) }
 
+    /// Whether a path finds records: `/orders/search`, `/search/orders`.
+    private static func isSearch(_ path: PathPattern) -> Bool { path.segments.suffix(2).contains(where: isSearch) }
+
     private static func isText(_ shape: DataShape) -> Bool {
         shape.kind == .string && shape.preset == nil && shape.enumValues.isEmpty
     }
@@ -23,7 +26,7 @@ enum PartialList {
         let needed =
             list.queries.first { $0.isRequired && searches.contains(Words.folded($0.name)) }
             ?? list.queries.first { $0.isRequired && ["id", "ids"].contains(Words.folded($0.name)) && $0.shape.isList }
-            ?? list.queries.first { isSearch(list.path.lastSegment) && $0.isRequired && isText($0.shape) }
+            ?? list.queries.first { isSearch(list.path) && $0.isRequired && isText($0.shape) }
         return needed.map(ListFilter.only) ?? ListFilter(list: list, item: item, shapes: shapes).partReason()
     }
 }

@@ -114,7 +114,7 @@ struct Views {
     private static let partWords: Set = [
         "search", "find", "query", "filter", "lookup", "latest", "last", "recent", "new", "updated", "top", "popular",
         "trending", "upcoming", "active", "mine", "my", "me", "own", "favorites", "favourites", "featured",
-        "duplicates", "random", "paged", "ondeck", "details", "schema",
+        "duplicates", "random", "paged", "ondeck", "details", "schema", "feed", "pinned",
     ]
 
     /// `/orders/latest` beside `/orders`, unless one of them has calls of its own or `/orders` answers only what is asked for.
@@ -125,9 +125,18 @@ struct Views {
         else { return nil }
         let above = PathPattern.form(collection.base.dropLast())
         let whole = collections.first { other in
-            PathPattern.form(other.base[...]) == above && areSame(collection, other) && !Self.isAsked(other)
+            PathPattern.form(other.base[...]) == above && !Self.isAsked(other)
+                && (areSame(collection, other) || shows(collection, other))
         }
         return whole.map { "its records are some of those of \($0.path.text)" }
+    }
+
+    /// Whether a part of a list has nearly the same names, and some of what they refer to: `/orders/recent` may show the customer
+    /// of an order, and `/orders` only the key.
+    private func shows(_ part: Collection, _ whole: Collection) -> Bool {
+        let names = Set(part.answer.item.properties.map(\.name))
+        let shared = names.intersection(whole.answer.item.properties.map(\.name)).count
+        return part.key.value == whole.key.value && names.count > 3 && shared * 10 >= 8 * names.count
     }
 
     /// `/orders` and `/orders/pagination` have the same records: the first is kept, unless it answers only what is asked for.
