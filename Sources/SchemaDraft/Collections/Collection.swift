@@ -16,6 +16,8 @@ struct Collection: Sendable {
     var keyed = KeyedCalls.Found()
     /// The member that identifies a record.
     var key: Guess<String>
+    /// Where the text is that ends with the key, if the records have it only there.
+    var keyLink: String?
     var name = ""
     /// What its calls leave open, each with the key to set.
     var todos: [String] = []

@@ -189,6 +189,7 @@ struct CollectionFinder {
             key = guess.key(of: answer.item, at: operation.path, record: nil, hasOther: parameter != nil)
         }
         guard let key else {
+            if let linked = linked(operation, answer, own) { return found.collections.append(linked) }
             found.leftOut.append(
                 LeftOut(path: operation.path.text, why: .noKey, reason: guess.missing(answer.item)))
             return
@@ -213,6 +214,21 @@ struct CollectionFinder {
         for (method, call) in actions where collection.recordCalls[method] == nil {
             if call.path.parameters == path.parameters { collection.recordCalls[method] = call }
         }
+    }
+
+    /// A list whose records have their key at the end of a text, if each of them can be read by it.
+    private func linked(_ list: APIOperation, _ answer: ListAnswer, _ record: PathPattern?) -> Collection? {
+        let linked = LinkedKey(shapes: document.shapes, list: list.path, item: answer.item)
+        let own = (record.map { calls[$0.form] ?? [] } ?? []).filter { $0.path == record }
+        guard let place = linked.place, own.contains(where: { $0.method == "GET" }) else { return nil }
+        var answer = answer
+        answer.item = linked.keyed
+        var collection = Collection(list: list, answer: answer, key: Guess(LinkedKey.field, "the last part of \(place)"))
+        collection.keyLink = place
+        collection.recordPath = record
+        for call in own { collection.recordCalls[call.method] = LinkedKey.without(place, call) }
+        collection.creation = creation(list, base: collection.base).map { LinkedKey.without(place, $0) }
+        return collection
     }
 
     /// A call to the list that creates one record; a POST before a PUT.

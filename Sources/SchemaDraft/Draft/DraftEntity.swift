@@ -53,6 +53,8 @@ struct DraftEntity: Sendable {
     /// What the document calls it, for the comment above.
     var origin: String
     var key: Guess<String>
+    /// Where the text is that ends with the key, if records have it only there.
+    var keyLink: String?
     /// `server`, if the upstream makes the keys.
     var keyMade: Guess<String>?
     var title: String?

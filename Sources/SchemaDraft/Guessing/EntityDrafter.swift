@@ -48,6 +48,7 @@ struct EntityDrafter {
         var entity = DraftEntity(
             name: collection.name, origin: "GET \(collection.path.text)", key: collection.key,
             fields: fields.fields)
+        entity.keyLink = collection.keyLink
         collection = withoutUnclearCalls(collection, entity.fields)
         var filler = filler(collection, entity.fields)
         let (paging, todo) = PagingGuess(shapes: shapes).paging(of: collection)
@@ -287,7 +288,7 @@ struct EntityDrafter {
         ]
         for name in names {
             let found = entity.fields.first { field in
-                Words.folded(field.wireName) == name && field.name != entity.key.value && !field.isSecret
+                Words.folded(field.wireName) == name && ![entity.key.value, entity.keyLink].contains(field.name) && !field.isSecret
                     && [.simple("string"), .simple("integer")].contains(field.kind)
             }
             if let found { return found.name }

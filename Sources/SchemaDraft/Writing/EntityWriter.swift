@@ -18,13 +18,15 @@ struct EntityWriter {
     }
 
     private var key: YAMLNode.Member {
-        guard let made = entity.keyMade else {
+        guard entity.keyMade != nil || entity.keyLink != nil else {
             return YAMLNode.Member("key", .text(entity.key.value), entity.key.reason)
         }
+        let link = entity.keyLink.map { YAMLNode.mapping([YAMLNode.Member("link", .text($0))]) }
         let members = [
-            YAMLNode.Member("field", .text(entity.key.value)), YAMLNode.Member("made", .text(made.value)),
-        ]
-        let reasons = [entity.key.reason, made.reason].compactMap(\.self)
+            YAMLNode.Member("field", .text(entity.key.value)), link.map { YAMLNode.Member("from", $0) },
+            entity.keyMade.map { YAMLNode.Member("made", .text($0.value)) },
+        ].compactMap(\.self)
+        let reasons = [entity.key.reason, entity.keyMade?.reason].compactMap(\.self)
         return YAMLNode.Member("key", .mapping(members), reasons.joined(separator: "; "))
     }
 

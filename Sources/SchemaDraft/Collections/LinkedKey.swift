@@ -1,0 +1,61 @@
+internal import JSONText
+
+/// The key of records that have it only as the end of a text: of their own address, or of a name that is a path to them.
+struct LinkedKey {
+    let shapes: ShapeReader
+    let list: PathPattern
+    let item: DataShape
+
+    /// The member that gets the key.
+    static let field = "id"
+
+    /// Where that text is; nil if it may name something else than the record.
+    var place: String? {
+        guard list.parameters.isEmpty, !item.properties.contains(where: { Words.folded($0.name) == Self.field }) else {
+            return nil
+        }
+        if isPath { return "name" }
+        return ["_links.self.href", "links.self", "self", "@id"].first { text(at: $0) != nil }
+            ?? ["url", "href"].first { text(at: $0).map(isOwn) == true }
+    }
+
+    /// A record with the key as a member.
+    var keyed: DataShape {
+        let type = DocumentObject([("type", .scalar("string", isPlain: true))])
+        var keyed = item
+        keyed.properties.insert(DataShape.Property(name: Self.field, parts: [.object(type)]), at: 0)
+        return keyed
+    }
+
+    /// A call that does not send that text: the upstream makes it.
+    static func without(_ place: String, _ call: APIOperation) -> APIOperation {
+        var call = call
+        for index in call.bodies.indices {
+            call.bodies[index].shape.properties.removeAll { $0.name == place }
+            call.bodies[index].shape.required.remove(place)
+        }
+        return call
+    }
+
+    /// `Format: memos/{memo}` of the name of a record in `/memos`.
+    private var isPath: Bool {
+        guard let last = Collection.base(of: list).last, let said = text(at: "name")?.description?.lowercased(),
+            let form = said.firstMatch(of: /(?:format|form|pattern)[\s:`'"]{1,20}([a-z0-9_-]+)\/[{*][^\/]*(?:\s|$)/)?.1
+        else { return false }
+        return Words.folded(String(form)) == Words.folded(last)
+    }
+
+    private func text(at place: String) -> DataShape? {
+        let shape = shapes.shape(at: JSONPath.steps(place).map(String.init), in: item)
+        return shape?.kind == .string ? shape : nil
+    }
+
+    /// Whether an address is that of the record: a website has another one.
+    private func isOwn(_ address: DataShape) -> Bool {
+        let last = Collection.base(of: list).last ?? ""
+        if let example = address.example?.text { return example.contains("/\(last)/") }
+        let said = (address.description ?? "").lowercased()
+        return address.isReadOnly && address.format == "uri"
+            || said.contains(/\b(?:hypermedia|canonical|(?:this|the)(?: [a-z]+)? resource)\b/)
+    }
+}
