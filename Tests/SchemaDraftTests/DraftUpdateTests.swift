@@ -127,6 +127,29 @@ struct DraftUpdateTests {
         #expect(draft.schema["things"]?.push.update.first?.sendsRecord == !isPartial, "\(draft.yaml)")
     }
 
+    @Test("A POST that takes what the document calls the record replaces it, unless it is described as partial")
+    func wholePost() throws {
+        func update(_ body: String, _ said: String = "") throws -> PushRoute? {
+            let words = "summary: Update a thing, description: \"\(said)\","
+            let draft = try SchemaDraft.of(
+                Document(
+                    schemas: [
+                        "Thing: { type: object, properties: { \(Self.members) } }",
+                        "Body: { type: object, properties: { title: { type: string } } }",
+                    ],
+                    paths: [
+                        "/things: { \(Document.list("Thing")) }",
+                        "/things/{id}: { \(Document.single("Thing")), \(Document.call("post", body, "Thing", words)) }",
+                    ]
+                ).text)
+            return draft.schema["things"]?.push.update.first
+        }
+        let whole = try #require(try update("Thing"))
+        #expect(whole.call == "POST /things/{id}" && whole.sendsRecord)
+        #expect(try update("Body")?.sendsRecord == false)
+        #expect(try update("Thing", "Any unspecified fields will remain unchanged.")?.sendsRecord == false)
+    }
+
     @Test("A PUT that needs a member or a version sends the whole record, even if it is described as partial")
     func needed() throws {
         let said = "description: \"Unspecified fields remain unchanged.\","

@@ -12,8 +12,9 @@ enum PartialUpdate {
         return isSaid(in: operation.words.lowercased())
     }
 
-    /// What one field does when it is left out says nothing about the others.
-    private static func isSaid(in text: String) -> Bool {
+    /// Whether a text says that an update leaves what it does not name. What one field does when it is left out says nothing about
+    /// the others.
+    static func isSaid(in text: String) -> Bool {
         // "Any unspecified fields will remain unchanged."
         let left = /(unspecified|omitted) (fields|attributes|properties|parameters)[^.]{0,40}(unchanged|untouched)/
         // "Only the fields provided will be updated."

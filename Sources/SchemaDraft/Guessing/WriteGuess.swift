@@ -216,17 +216,26 @@ struct WriteGuess {
     /// What an update sends beside its fields, and what it may clear.
     private func complete(_ route: inout DraftRoute, _ operation: APIOperation, _ found: BodyGuess.Found) {
         route.isPartial = PartialUpdate.isOne(operation, found, key: key)
-        route.keyMember = keyMember(operation, found)
+        route.isWhole = takesWhole(operation)
+        route.keyMember = keyMember(operation, found, isWhole: route.isWhole)
         let unsent = found.unsent.prefix(5).joined(separator: ", ") + (found.unsent.count > 5 ? ", …" : "")
-        guard operation.method == "PUT", !route.isPartial, !unsent.isEmpty else { return }
+        guard operation.method == "PUT" || route.isWhole, !route.isPartial, !unsent.isEmpty else { return }
         route.reason = "it also takes \(unsent), and an edit sends none of it: check that nothing is cleared"
     }
 
+    /// Whether a POST that changes a record takes what the document calls the record: what an edit leaves out may be cleared.
+    private func takesWhole(_ operation: APIOperation) -> Bool {
+        guard operation.method == "POST", !PartialUpdate.isSaid(in: operation.words.lowercased()),
+            let name = operation.bodies.first(where: \.isJSON)?.shape.name
+        else { return false }
+        return [collection.answer.item.name, collection.single.flatMap(answered)?.name].contains(name)
+    }
+
     /// Some upstreams find the record by it, and refuse the change without it.
-    private func keyMember(_ operation: APIOperation, _ found: BodyGuess.Found) -> String? {
+    private func keyMember(_ operation: APIOperation, _ found: BodyGuess.Found, isWhole: Bool) -> String? {
         if case .resource = found.body { return nil }
         guard let own = found.fields?.first(where: { $0.name == key })?.wireName else { return nil }
-        return operation.method == "PUT" || found.required.contains(own) ? own : nil
+        return operation.method == "PUT" || isWhole || found.required.contains(own) ? own : nil
     }
 
     private func addDeletion(to entity: inout DraftEntity) {

@@ -133,7 +133,8 @@ struct EntityWriter {
         let beside = route.beside.map { YAMLNode.Member($0.name, .text($0.value)) }
         switch route.body {
         case .plain where route.isInList: return .list([Self.fields(slot, with: key + beside)])
-        case .plain where key.isEmpty && beside.isEmpty && !route.isPartial: return names(of: route)
+        case .plain where key.isEmpty && beside.isEmpty && !route.isPartial && !route.isWhole:
+            return names(of: route)
         case .plain: return Self.fields(slot, with: key + beside)
         case .inside(let name):
             let fields = Self.fields(slot, with: key)
@@ -150,7 +151,7 @@ struct EntityWriter {
         }
     }
 
-    /// What stands for the fields: the whole record for a PUT that replaces it, under the upstream's names.
+    /// What stands for the fields: the whole record for a call that replaces it, under the upstream's names.
     private func slot(of route: DraftRoute, _ operation: String) -> YAMLNode {
         let isWhole = (route.call.hasPrefix("PUT ") || route.isWhole) && operation == "update" && !route.isPartial
         let slot = isWhole ? "$record" : "$fields"
