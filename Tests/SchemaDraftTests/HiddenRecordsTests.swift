@@ -62,6 +62,19 @@ struct HiddenRecordsTests {
         #expect(yaml.contains("is_archived: \"true\""), "\(yaml)")
     }
 
+    @Test(
+        "A list that comes with the records of some days only is marked, unless they end now",
+        arguments: [
+            ("start_date", "Defaults to today's date", true), ("begin", "Later ones. Default: today - 1 year", true),
+            ("until", "defaults to 7 days after the start", true), ("until", "Defaults to now", false),
+            ("start_date", "Where it begins", false), ("note", "Defaults to today", false),
+        ])
+    func days(name: String, description: String, isMarked: Bool) throws {
+        let draft = try draft(name, "type: string", description)
+        let hint = "pull.query: { \(name): … }: without it the list leaves out records of other days"
+        #expect(draft.todos.contains { $0.contains(hint) } == isMarked, "\(draft.yaml)")
+    }
+
     @Test("So is a list below a record")
     func below() throws {
         let parameter = "{ name: state, in: query, schema: { type: string, enum: [open, closed, all] } }"

@@ -68,7 +68,8 @@ struct EntityDrafter {
             shapes: shapes, collection: collection, filler: filler,
             listPath: filler.path(collection.path, list: collection.path) + listQuery, creationPath: path
         ).complete(&entity)
-        entity.todos += collection.todos + [todo].compactMap(\.self) + changeTodos(entity, collection.list)
+        let hidden = HiddenRecords.todo(collection.list, since: entity.pull?.since?.value.parameter)
+        entity.todos += collection.todos + [todo, hidden].compactMap(\.self) + changeTodos(entity, collection.list)
         if !document.isObserved {
             entity.todos += filter(collection).todos(sent: Set(query(collection, paging.value).map(\.name)))
         }

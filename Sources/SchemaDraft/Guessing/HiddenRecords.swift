@@ -12,6 +12,34 @@ enum HiddenRecords {
         return choice(parameter, isState: states.contains(last)) ?? (states.contains(last) ? told(parameter) : nil)
     }
 
+    /// What is missing for a list that comes with the records of some days only, if its document says so: each installation knows
+    /// where to begin.
+    static func todo(_ list: APIOperation, since: String?) -> String? {
+        for parameter in list.queries where !parameter.isRequired && parameter.name != since {
+            guard let said = window(parameter) else { continue }
+            return "pull.query: { \(parameter.name): … }: without it the list leaves out records of other days (\(said))"
+        }
+        return nil
+    }
+
+    private static let days: Set = ["date", "day", "time", "from", "start", "begin", "since", "after"]
+    private static let ends: Set = ["end", "to", "until", "till", "before"]
+
+    /// In the document's words, the days that count if none are sent: `Defaults to today's date`. An end that is now hides nothing
+    /// that happened.
+    private static func window(_ parameter: APIOperation.Parameter) -> String? {
+        let words = Set(Words.snake(parameter.name).split(separator: "_").map(String.init))
+        let isDay = ["date", "date-time"].contains(parameter.shape.format ?? "") || !days.union(ends).isDisjoint(with: words)
+        guard isDay, parameter.shape.preset == nil,
+            let said = parameter.description?.firstMatch(of: /(?i)\bdefaults?\b[^.()\n]{0,60}/)?.0,
+            ends.isDisjoint(with: words) || said.contains(/\bafter\b/)
+        else { return nil }
+        // A word boundary of Unicode is not before an apostrophe: `today's`.
+        let day = /(?i)\b(?:today|now|(?:current|last|past) (?:date|day|week|month|year|time))(?![a-z])/
+        let count = /(?i)\b\d+ (?:day|week|month|year)/
+        return said.contains(day) || said.contains(count) ? String(said) : nil
+    }
+
     /// Last words of what says which records come.
     private static let states: Set = [
         "state", "status", "visibility", "visible", "active", "archived", "enabled", "published", "hidden",
