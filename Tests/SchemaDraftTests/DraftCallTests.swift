@@ -216,7 +216,8 @@ struct DraftCallTests {
     @Test(
         "A word after a list for some of its records is no other list, unless it creates, or the list answers only what is asked",
         arguments: [
-            "/orders/latest", "/orders/last", "/orders/advanced-search", "/orders/search", "/orders/schema", "/orders/feed",
+            "/orders/latest", "/orders/last", "/orders/advanced-search", "/orders/search", "/orders/schema",
+            "/orders/feed",
         ])
     func parts(_ path: String) throws {
         let part = try draft(["/orders: { \(Document.list("Order")) }", "\(path): { \(Document.list("Order")) }"])

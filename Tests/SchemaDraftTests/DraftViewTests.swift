@@ -123,7 +123,8 @@ struct DraftViewTests {
         }
         let whole = try draft("NAMES, shop: { type: object, properties: { id: { type: integer } } }")
         #expect(whole.paths.map(\.path) == ["/orders"], "\(whole.yaml)")
-        let another = try draft("id: { type: integer }, title: { type: string }, reason: { type: string }, by: { type: string }")
+        let another = try draft(
+            "id: { type: integer }, title: { type: string }, reason: { type: string }, by: { type: string }")
         #expect(another.paths.map(\.path) == ["/orders", "/orders/recent"], "\(another.yaml)")
     }
 

@@ -11,7 +11,8 @@ struct HiddenRecordsTests {
         "Thing: { type: object, properties: { id: { type: integer }, title: { type: string }, thing_id: { type: integer } } }"
 
     /// The draft of a list with one parameter.
-    private func draft(_ name: String, _ type: String, _ description: String = "which ones come") throws -> SchemaDraft {
+    private func draft(_ name: String, _ type: String, _ description: String = "which ones come") throws -> SchemaDraft
+    {
         let parameter = "{ name: \(name), in: query, description: \"\(description)\", schema: { \(type) } }"
         let list = Document.list("Thing", "parameters: [\(parameter)],")
         return try SchemaDraft.of(Document(schemas: [Self.thing], paths: ["/things: { \(list) }"]).text)
@@ -32,7 +33,8 @@ struct HiddenRecordsTests {
         "It is also asked for all where only words say what the values are",
         arguments: [
             ("Values are open, closed and all. Defaults to open", "all"),
-            ("1=visible, 2=hidden, 3=both (default: 1)", "\"3\""), ("Visible ones (1=visible, 2=hidden, 3=all)", "\"3\""),
+            ("1=visible, 2=hidden, 3=both (default: 1)", "\"3\""),
+            ("Visible ones (1=visible, 2=hidden, 3=all)", "\"3\""),
         ])
     func told(description: String, value: String) throws {
         let yaml = try draft("visible", "type: string", description).yaml
@@ -47,7 +49,8 @@ struct HiddenRecordsTests {
             ("fields", "type: string, enum: [short, all], default: short", "which members come"),
             ("state", "type: string", "All records come by default, else those of this state"),
             ("visible", "type: string", "1=visible, 2=hidden, 3=all (default: 3)"),
-            ("show_archived", "type: boolean", "Only archived ones"), ("with_deleted", "type: boolean", "which ones come"),
+            ("show_archived", "type: boolean", "Only archived ones"),
+            ("with_deleted", "type: boolean", "which ones come"),
             ("include_archived", "type: boolean, default: true", "which ones come"),
         ])
     func nothing(name: String, type: String, description: String) throws {

@@ -223,7 +223,8 @@ struct CollectionFinder {
         guard let place = linked.place, own.contains(where: { $0.method == "GET" }) else { return nil }
         var answer = answer
         answer.item = linked.keyed
-        var collection = Collection(list: list, answer: answer, key: Guess(LinkedKey.field, "the last part of \(place)"))
+        var collection = Collection(
+            list: list, answer: answer, key: Guess(LinkedKey.field, "the last part of \(place)"))
         collection.keyLink = place
         collection.recordPath = record
         for call in own { collection.recordCalls[call.method] = LinkedKey.without(place, call) }

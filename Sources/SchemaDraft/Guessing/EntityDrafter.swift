@@ -289,7 +289,8 @@ struct EntityDrafter {
         ]
         for name in names {
             let found = entity.fields.first { field in
-                Words.folded(field.wireName) == name && ![entity.key.value, entity.keyLink].contains(field.name) && !field.isSecret
+                Words.folded(field.wireName) == name && ![entity.key.value, entity.keyLink].contains(field.name)
+                    && !field.isSecret
                     && [.simple("string"), .simple("integer")].contains(field.kind)
             }
             if let found { return found.name }

@@ -17,7 +17,8 @@ enum HiddenRecords {
     static func todo(_ list: APIOperation, since: String?) -> String? {
         for parameter in list.queries where !parameter.isRequired && parameter.name != since {
             guard let said = window(parameter) else { continue }
-            return "pull.query: { \(parameter.name): … }: without it the list leaves out records of other days (\(said))"
+            return
+                "pull.query: { \(parameter.name): … }: without it the list leaves out records of other days (\(said))"
         }
         return nil
     }
@@ -29,7 +30,8 @@ enum HiddenRecords {
     /// that happened.
     private static func window(_ parameter: APIOperation.Parameter) -> String? {
         let words = Set(Words.snake(parameter.name).split(separator: "_").map(String.init))
-        let isDay = ["date", "date-time"].contains(parameter.shape.format ?? "") || !days.union(ends).isDisjoint(with: words)
+        let isDay =
+            ["date", "date-time"].contains(parameter.shape.format ?? "") || !days.union(ends).isDisjoint(with: words)
         guard isDay, parameter.shape.preset == nil,
             let said = parameter.description?.firstMatch(of: /(?i)\bdefaults?\b[^.()\n]{0,60}/)?.0,
             ends.isDisjoint(with: words) || said.contains(/\bafter\b/)

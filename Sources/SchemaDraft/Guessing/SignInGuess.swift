@@ -61,7 +61,8 @@ struct SignInGuess {
     /// has them as alternatives.
     private func together(_ schemes: [(name: String, value: DocumentValue)]) -> [String] {
         let names = usual()
-        guard names.count == 1, let own = schemes.first(where: { $0.name == names[0] }).flatMap({ Self.header($0.value) }),
+        guard names.count == 1,
+            let own = schemes.first(where: { $0.name == names[0] }).flatMap({ Self.header($0.value) }),
             ["user", "username", "login", "email"].contains(Words.lastWord(of: own))
         else { return names }
         let secret = schemes.filter { Self.header($0.value).map(Self.isSecret) == true }
