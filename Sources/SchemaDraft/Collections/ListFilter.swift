@@ -112,8 +112,8 @@ struct ListFilter {
     private func isOpen(_ parameter: APIOperation.Parameter) -> Bool {
         let shape = parameter.shape.isList ? shapes.elements(of: parameter.shape) : parameter.shape
         return shape.kind == .string && shape.preset == nil && !PathParameter.ends(parameter.name)
-            && !TokenParameter.isToken(parameter) && FixedParameter.value(of: parameter) == nil
-            && !PagingGuess.isPaging(parameter)
+            && !parameter.isToken && FixedParameter.value(of: parameter) == nil
+            && !parameter.isPaging
     }
 
     private static func values(_ parameter: APIOperation.Parameter, _ shapes: ShapeReader) -> [String] {

@@ -225,7 +225,7 @@ struct EntityDrafter {
     private func query(_ collection: Collection, _ paging: DraftPaging) -> [DraftEntity.Query] {
         let filter = filter(collection)
         let sent = collection.list.queries.filter {
-            !$0.name.contains("{") && !paging.sent.contains($0.name) && !TokenParameter.isToken($0)
+            !$0.name.contains("{") && !paging.sent.contains($0.name) && !$0.isToken
         }
         let needed = sent.compactMap { parameter -> DraftEntity.Query? in
             let name = parameter.name

@@ -2,24 +2,6 @@
 struct PagingGuess {
     let shapes: ShapeReader
 
-    private static let pages = [
-        "page", "page[number]", "pagenumber", "pageno", "p", "currentpage", "pagenum", "pageindex",
-        "pagination[page]",
-    ]
-    private static let offsets = [
-        "offset", "skip", "start", "startindex", "skipcount", "recordindex", "page[offset]", "startat", "from", "first",
-        "$skip", "pagination[start]",
-    ]
-    private static let cursors = [
-        "cursor", "pagetoken", "page[cursor]", "page[after]", "continuationtoken", "nexttoken", "paginationtoken",
-        "marker", "iterator", "startingafter", "after", "next", "nextcursor", "since", "bookmark", "scrollid",
-        "nextpagetoken", "pagecursor",
-    ]
-    private static let sizes = [
-        "perpage", "pagesize", "limit", "size", "page[size]", "page[limit]", "maxitems", "maxresults", "count", "per",
-        "pagelimit", "top", "$top", "rows", "take", "first", "itemsperpage", "numperpage",
-        "pagination[pagesize]", "pagination[limit]",
-    ]
     private static let totals = [
         "total", "totalcount", "totalitems", "totalresults", "totalrecords", "totalsize", "totalelements",
         "totalentries",
@@ -30,24 +12,18 @@ struct PagingGuess {
     private static let more = ["hasmore", "hasnext", "hasmoreitems", "hasnextpage", "more"]
     private static let ends = ["done", "endofstream", "islast", "last"]
 
-    /// Whether a parameter may say which records a page has, or how many.
-    static func isPaging(_ parameter: APIOperation.Parameter) -> Bool {
-        (pages + offsets + cursors + sizes).contains(parameter.name.lowercased())
-            || (pages + offsets + cursors + sizes).contains(Words.folded(parameter.name))
-    }
-
     /// `todo`: what a person has to find out; nil if the next page is found.
     func paging(of collection: Collection) -> (paging: Guess<DraftPaging>, todo: String?) {
         let (list, key) = (collection.list, collection.key.value)
         let places = Places(shapes, collection.answer)
-        let size = Self.parameter(Self.sizes, in: list)
+        let size = Self.parameter(ParameterNames.sizes, in: list)
         var found = Self.end(of: list, places)
         if let size { (found.size, found.pageSize) = (size.name, Self.pageSize(size.shape)) }
         if let next = list.nextPlace, let parameter = list.queries.first(where: { $0.shape.kind == .string }) {
             found.style = .cursor(parameter: parameter.name, next: next)
             return (Guess(found, "other records came for \(parameter.name) with the value at \(next)"), nil)
         }
-        let cursor = Self.parameter(Self.cursors, in: list) { !Self.isTime($0) }
+        let cursor = Self.parameter(ParameterNames.cursors, in: list) { !Self.isTime($0) }
         if let same = places.nextOfSameName(list.queries.map(\.name).filter { $0 != size?.name }) {
             found.style = .cursor(parameter: same.parameter, next: same.place)
             return (Guess(found, "its answer has \(same.place) for the parameter \(same.parameter)"), nil)
@@ -91,7 +67,7 @@ struct PagingGuess {
 
     private func counted(_ list: APIOperation, _ places: Places, _ known: DraftPaging) -> Guess<DraftPaging>? {
         var found = known
-        if let page = Self.parameter(Self.pages, in: list) {
+        if let page = Self.parameter(ParameterNames.pages, in: list) {
             let isFromZero =
                 page.shape.initial.map { Int($0) == 0 } ?? (page.shape.minimum == 0 || Self.isOfSpring(places))
             let first = isFromZero ? 0 : nil
@@ -99,7 +75,7 @@ struct PagingGuess {
             found.style = .page(parameter: page.name, pages: pages, first: first)
             return Guess(found, "it has the parameter \(page.name)")
         }
-        return Self.offset(Self.offsets, list, known)
+        return Self.offset(ParameterNames.offsets, list, known)
     }
 
     /// Whether an answer is a page of Spring, which counts them from 0 and is asked for one by `page`, though the answer calls

@@ -2,21 +2,8 @@
 struct TokenParameter {
     let calls: [APIOperation]
 
-    private static let headers: Set = [
-        "authorization", "xapikey", "apikey", "xauthtoken", "authtoken", "xaccesstoken", "accesstoken", "apitoken",
-        "xapitoken", "xtoken",
-    ]
-    private static let queries: Set = ["apikey", "apitoken", "accesstoken", "authtoken"]
-
-    /// Whether a parameter has the token by its name.
-    static func isToken(_ parameter: APIOperation.Parameter) -> Bool {
-        let name = Words.folded(parameter.name)
-        return parameter.place == "header" && headers.contains(name)
-            || parameter.place == "query" && queries.contains(name)
-    }
-
     func found(_ document: OpenAPIDocument) -> SignInGuess.Found? {
-        guard !document.isObserved, let parameter = calls.lazy.flatMap(\.parameters).first(where: Self.isToken) else {
+        guard !document.isObserved, let parameter = calls.lazy.flatMap(\.parameters).first(where: \.isToken) else {
             return nil
         }
         let members = [

@@ -24,7 +24,7 @@ enum FixedParameter {
         let confirmed = Set(call.method == "DELETE" ? call.queries.filter(mustBeTrue).map(\.name) : [])
         let needed = call.queries.filter {
             ($0.isRequired || confirmed.contains($0.name) || whole(of: $0, in: call) != nil)
-                && !TokenParameter.isToken($0)
+                && !$0.isToken
         }
         let known = needed.compactMap { parameter -> String? in
             let value =
