@@ -68,7 +68,8 @@ extension CacheStore {
             position: page.position, watermark: page.watermark.flatMap(Timestamp.init(iso8601:)),
             isNew: page.isOfFirstPull, hasMore: page.cursor != nil, serverNow: page.serverNow,
             tombstones: page.tombstones, holdsUndated: page.deletions == .dated, view: page.view,
-            isDelta: page.isDelta, isShownOnce: isShownOnce(page, table.entity))
+            isDelta: page.isDelta, notesOverwritten: page.wantsOverwritten, isShownOnce: isShownOnce(page, table.entity)
+        )
         if page.isOfFirstPull { context.records.isLoading = true }
         let applier = PageApplier(table: table, context: context)
         let unmoved = try page.details.filter { try isUnmoved($0, table, db) }

@@ -28,6 +28,8 @@ struct PageApplier {
         var view = RecordView.list
         /// Only what changed since a token.
         var isDelta = false
+        /// Notes when an older version than the cached one comes.
+        var notesOverwritten = false
         /// The upstream shows what is on the page only once.
         var isShownOnce = false
     }
@@ -237,7 +239,7 @@ struct PageApplier {
         var new = known
         new.remote = news.remote
         try writer.update(known, to: new, from: RecordWriter.Origin(at: now))
-        progress.written.note(overwritten: laterTime(of: known.remote, than: record))
+        if bounds.notesOverwritten { progress.written.note(overwritten: laterTime(of: known.remote, than: record)) }
         if known.local != nil {
             try merge.adopt(news.added, of: key)
             progress.written.changedHere.append(key)

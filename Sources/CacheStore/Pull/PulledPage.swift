@@ -33,6 +33,8 @@ package struct PulledPage: Sendable {
     package var view: RecordView
     /// Only what changed since a token.
     package var isDelta = false
+    /// Of the list of everything.
+    package var isOfEverything = false
     /// Records of other entities that came with these.
     package var children: [PulledChildren]
     /// Records of this entity that were fetched, or whose children were.
@@ -40,6 +42,8 @@ package struct PulledPage: Sendable {
 
     /// A pull by newest first needs to know how far down the list it is.
     var wantsEarliest: Bool { cursor?.pull?.kind == .newest }
+    /// Asks whether older versions than the cached ones came. A list of what changed since a time would show the newer ones too.
+    var wantsOverwritten: Bool { isOfEverything || view == .single }
     /// The pull began with an empty table.
     var isOfFirstPull: Bool { began != nil && knownUpTo == nil }
 
@@ -161,7 +165,7 @@ package struct PageOutcome: Sendable, Equatable {
     package var earliestChange: String?
     /// How late its latest record is, in milliseconds before the watermark.
     package var lateness: Int64 = 0
-    /// The earliest change time of a cached version that an older one of the page has replaced, as normalized text.
+    /// The earliest change time of a cached version that an older one of the page has replaced, when asked for, as normalized text.
     package var overwritten: String?
     /// The `_pk`s of its records that were cached before, when asked for, and the `_pk` up to which they still identify
     /// the records from the start of the pull.

@@ -203,6 +203,7 @@ struct ListPull {
             progress.summary.childProblem = summary.childProblem ?? problem
         }
         page.isDelta = pull.kind == .delta
+        page.isOfEverything = pullsEverything
         page.serverNow = puller.latestChange
         page.next = fetched.after.position
         page.seen = fetched.after.seen
