@@ -64,7 +64,7 @@ extension PullInProgress {
             "delta": .string(delta), "until": .string(until), "position": .string(position),
             "seen": .integer(seen), "latest": .string(latest),
             "started": .integer(started.map { Int($0.milliseconds) }), "began": .integer(began.map { Int($0) }),
-            "window": .string(window),
+            "window": .string(window), "went_back": .boolean(wentBack),
         ]).text
     }
 
@@ -79,6 +79,7 @@ extension PullInProgress {
             seen: seen,
             latest: value["latest"]?.string,
             started: value["started"]?.integer.map { Timestamp(milliseconds: Int64($0)) },
-            began: value["began"]?.integer.map { Int64($0) }, window: value["window"]?.string)
+            began: value["began"]?.integer.map { Int64($0) }, window: value["window"]?.string,
+            wentBack: value["went_back"]?.boolean ?? false)
     }
 }

@@ -49,6 +49,7 @@ package struct PullCursor: Sendable, Equatable {
         var cursor = self
         cursor.lateness = max(lateness, outcome.lateness)
         cursor.pull?.include(outcome)
+        if cursor.pull?.kind == .everything { cursor.goBack(to: outcome.overwritten) }
         return cursor
     }
 
@@ -101,11 +102,13 @@ package struct PullInProgress: Sendable, Equatable {
     package var began: Int64?
     /// The definition of the window that it is made with; nil without one.
     package var window: String?
+    /// A pull of everything has shown older versions than the cached ones: the watermark went back, or stays before them.
+    package var wentBack: Bool
 
     package init(
         kind: Kind, list: List? = nil, since: String? = nil, delta: String? = nil, until: String? = nil,
         position: String? = nil, seen: Int = 0, latest: String? = nil, started: Timestamp? = nil, began: Int64? = nil,
-        window: String? = nil
+        window: String? = nil, wentBack: Bool = false
     ) {
         self.kind = kind
         self.list = list
@@ -118,9 +121,11 @@ package struct PullInProgress: Sendable, Equatable {
         self.started = started
         self.began = began
         self.window = window
+        self.wentBack = wentBack
     }
 
     package mutating func include(_ outcome: PageOutcome) {
         latest = [latest, outcome.latestChange].compactMap { $0 }.max()
+        wentBack = wentBack || kind == .everything && outcome.overwritten != nil
     }
 }

@@ -136,7 +136,7 @@ struct PullSummary: Equatable {
     var children: [String: ChildOutcome] = [:]
     /// The problem of the first record whose children could not be read.
     var childProblem: String?
-    /// A list of everything has shown older versions than the cached ones, so the watermark was moved back.
+    /// As `PullInProgress.wentBack`.
     var wentBack = false
 
     mutating func add(_ outcome: PageOutcome) {

@@ -171,6 +171,37 @@ struct WatermarkTests {
         #expect(try test.cursor.watermark == "2026-01-01T11:00:00.000Z")
     }
 
+    @Test("so does one that is interrupted after that, and goes on while the server is still behind")
+    func behindAndInterrupted() async throws {
+        let test = try TestPull()
+        try serve([newer, latest], test)
+        try await test.pull()
+        let (one, two) = (try JSONText(parsing: "[\(older)]"), try JSONText(parsing: "[\(latest)]"))
+        for isBroken in [true, false] {
+            test.upstream.answering { request in
+                if request.position == nil { return .success(Page(records: one, count: 1, next: "2")) }
+                return isBroken ? .failure(.unclear(status: 500, "oops")) : .success(Page(records: two, count: 1))
+            }
+            _ = try? await test.pull(full: true)
+            #expect(try (test.cursor.pull != nil) == isBroken)
+            #expect(try test.cursor.watermark == "2026-01-01T11:00:00.000Z")
+        }
+    }
+
+    @Test("a full pull that takes back what a read has brought since the last pull does not move it past that")
+    func behindARead() async throws {
+        let test = try TestPull()
+        try serve([older], test)
+        try await test.pull()
+        let found = RemoteRecord(try JSONText(parsing: newer))
+        let orders = try #require(test.schema["orders"])
+        try await test.store.apply([found], of: orders, position: test.store.position(), at: test.clock.timestamp)
+        try serve([older, latest], test)
+        try await test.pull(full: true)
+        #expect(try test.remote("a") == older)
+        #expect(try test.cursor.watermark == "2026-01-01T08:00:00.000Z")
+    }
+
     @Test("so does a read of one record")
     func readBehind() async throws {
         let test = try TestPull()

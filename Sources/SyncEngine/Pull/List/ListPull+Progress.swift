@@ -40,11 +40,9 @@ extension ListPull.Progress {
         tombstones -= tombstones == .max ? 0 : outcome.deleted
         pull.include(outcome)
         cursor = cursor.including(outcome)
-        if pull.kind == .everything {
-            let watermark = cursor.watermark
-            cursor.goBack(to: outcome.overwritten)
-            summary.wentBack = summary.wentBack || cursor.watermark != watermark
-        }
+        // After the last page, the cursor has no pull any more that would say so.
+        if pull.kind == .everything { cursor.goBack(to: outcome.overwritten) }
+        summary.wentBack = pull.wentBack
         summary.add(outcome)
         outside += outcome.outside
         shown.formUnion(outcome.shown)

@@ -44,7 +44,8 @@ struct ListPull {
         let change = try puller.store.windowChange(of: entity, since: cursor.window, at: puller.upstreamTime)
         // Records of another window have no new change times, nor have those that time brings.
         let full = full || change == .other || plan.window?.opensWithTime ?? false
-        let pull = PullStart(plan: plan, cursor: cursor, full: full, window: window, until: change.until).pull
+        var pull = PullStart(plan: plan, cursor: cursor, full: full, window: window, until: change.until).pull
+        pull.wentBack = pull.wentBack || first?.wentBack ?? false
         isNarrower = change == .narrowed
         progress = Progress(cursor: cursor, pull: pull)
         reader = PageReader(puller, entity, plan, from: pull)
@@ -54,7 +55,6 @@ struct ListPull {
         stopwatch = Stopwatch(puller.clock)
         takesGaps = first != nil
         wroteBefore = first?.wrote ?? (cursor.pull != nil)
-        progress.summary.wentBack = first?.wentBack ?? false
         children = plan.details.filter(\.isInList).map { ChildReader(parent: entity, detail: $0) }
         let rows = try puller.store.rowCount(of: entity.name)
         progress.tombstones = puller.deletionGuard.tombstones(of: entity.name, rows: rows)
@@ -157,7 +157,7 @@ struct ListPull {
         progress.seen = nil
         progress.pull = PullInProgress(
             kind: pull.kind, list: plan.list(of: pull.kind), since: pull.since, delta: pull.delta, until: pull.until,
-            started: puller.now(), window: pull.window)
+            started: puller.now(), window: pull.window, wentBack: pull.wentBack)
         if showsEachOnce {
             let nothing = try puller.store.startDeletionSweep(of: entity.name, window: window(moved: .seconds(-300)))
             progress.seen = nothing
@@ -261,7 +261,7 @@ struct ListPull {
 
     /// Makes the next pull begin at the first page.
     private mutating func forget() async throws {
-        guard cursor.pull != nil || cursor.listGap != nil || summary.wentBack, pull.kind != .newest else { return }
+        guard cursor.pull != nil || cursor.listGap != nil || pull.wentBack, pull.kind != .newest else { return }
         cursor.pull = nil
         try await puller.store.setCursor(of: entity.name, to: cursor)
     }
@@ -309,10 +309,10 @@ struct ListPull {
     /// Moves the watermark to the latest change minus the duration of the pull: what changed meanwhile may be on pages
     /// already read. A pull that brought nothing new writes nothing, except that a long newest-first pull saves the
     /// next one the pages that this one knew. Nothing moves while a record may have slid past the pages, nor after a full pull
-    /// from a server that is behind, which has moved it back.
+    /// from a server that is behind: it is before what that took back.
     private mutating func moveWatermark() {
         let wentFar = pull.kind == .newest && reader.pages > 1
-        guard !hasMoved, isWhole, !widens, !summary.wentBack,
+        guard !hasMoved, isWhole, !widens, !pull.wentBack || cursor.watermark == nil,
             wroteBefore || summary.wrote || cursor.watermark == nil || wentFar,
             let latest = pull.latest.flatMap(Timestamp.init(iso8601:)), puller.isPlausible(latest)
         else { return }
