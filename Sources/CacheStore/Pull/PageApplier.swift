@@ -58,7 +58,7 @@ struct PageApplier {
                 upTo: bounds.serverNow ?? now + Self.clockAllowance, clock: entity.pull?.clock ?? .zero),
             arrivals: try Arrivals(
                 table, context, bounds.view, position: bounds.position, isPartial: bounds.isDelta && isPartial),
-            repeated: RepeatedRecords(page.records, isPartial: bounds.isDelta && isPartial),
+            repeated: RepeatedRecords(page.records, isPartial: bounds.isDelta && isPartial, time: time),
             aside: SetAsideTable(entity: entity.name, db: db, now: now))
         if bounds.isNew, bounds.hasMore, progress.written.greatestPK == 0 {
             try SecondaryIndexes(table: table, db: db).postpone()
@@ -130,7 +130,7 @@ struct PageApplier {
         progress.marked += 1
         guard let (known, acknowledged) = try lookForDeleted(key) else { return }
         progress.written.note(known: known.pk)
-        guard !progress.repeated.isFollowed(key, at: index) else { return }
+        guard !progress.repeated.isReplaced(key, at: index) else { return }
         guard try !isOvertaken(key, acknowledged, &progress), !isStale(tombstone, known),
             try !progress.arrivals.isStale(tombstone: tombstone.text, of: key)
         else { return }
@@ -208,7 +208,7 @@ struct PageApplier {
             try progress.arrivals.confirm(key)
             progress.written.note(known: pk)
             return false
-        case .other(let known, _) where progress.repeated.isFollowed(key, at: index):
+        case .other(let known, _) where progress.repeated.isReplaced(key, at: index):
             progress.written.note(known: known.pk)
             return false
         case .other(let known, let acknowledged):
@@ -298,9 +298,9 @@ struct PageApplier {
         return deleted.isSurely(before: created)
     }
 
-    /// When the record was deleted; nil if that is not known well enough.
-    private func time(of tombstone: IncomingPage.Record) -> Timestamp? {
-        [tombstone.changed, entity.pull?.deleted.flatMap { tombstone.text[$0.name] }].compactMap { time in
+    /// When the record was changed or deleted; nil if that is not known well enough.
+    private func time(of record: IncomingPage.Record) -> Timestamp? {
+        [record.changed, entity.pull?.deleted.flatMap { record.text[$0.name] }].compactMap { time in
             // A day without a time says too little.
             time.flatMap { $0.kind == .string && $0.plain.utf8.count <= 10 ? nil : entity.instant($0) }
         }.max()

@@ -129,6 +129,23 @@ struct PageApplierTests {
         #expect(try cache.record("orders", "b") == nil)
     }
 
+    @Test("where the versions have change times, the latest counts, as in lists with the newest change first")
+    func newestFirst() async throws {
+        let cache = try TestCache()
+        func version(_ key: String, _ hour: Int, _ more: String) -> String {
+            #"{"id":"\#(key)","updated_at":"2026-01-01T0\#(hour):00:00Z",\#(more)}"#
+        }
+        let gone = #""deleted_at":"x""#
+        _ = try await cache.pull("orders", "[\(version("a", 1, #""notes":"n""#)),\(version("b", 1, #""notes":"n""#))]")
+        let page = [
+            version("a", 3, #""notes":"back""#), version("a", 2, gone), version("b", 3, #""notes":"new""#),
+            version("b", 2, #""notes":"old""#),
+        ]
+        #expect(try await cache.pull("orders", "[\(page.joined(separator: ","))]").deleted == 0)
+        #expect(try cache.record("orders", "a")?["notes"] == "back")
+        #expect(try cache.record("orders", "b")?["notes"] == "new")
+    }
+
     @Test("#13 a tombstone from before a record was created again does not touch it")
     func staleTombstone() async throws {
         let cache = try TestCache()
