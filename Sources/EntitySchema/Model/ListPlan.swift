@@ -58,8 +58,8 @@ package struct ListPlan: Sendable, Equatable {
     package var totalHeader: String?
     /// Where the response has the records.
     package var records: Place
-    /// What a response without records has when there are none: an object, null, or a value beside the list; `.itself` if the
-    /// response is `{}`.
+    /// What a response without records has when there are none: an object, null, or a text or number beside the list;
+    /// `.itself` if the response is `{}`.
     package var empty: Place?
     /// What shows that an object in the place of the list is a single record; nil if it never is one.
     package var lone: LoneRecord?

@@ -109,7 +109,7 @@ extension ListPlan {
         guard let value = empty.value(in: body) else { return empty.isNull(in: body) }
         if value.kind == .object || value.isEmptyArray { return true }
         // Around the list it would be another answer. Beside it, it may be all that is left, as Square's `latest_time`.
-        return value.kind != .array && !value.plain.isEmpty && !isInside(empty)
+        return [.string, .number].contains(value.kind) && !value.plain.isEmpty && !isInside(empty)
             && !["error", "errors"].contains { !empty.paths.contains($0) && body[$0]?.saysError == true }
     }
 
