@@ -221,17 +221,14 @@ struct Merge {
         return entity.isSetByServer(field) || entity.touchedFields.contains { $0.name == field }
     }
 
-    /// Rebases the change's field on the server's value, or drops the field.
-    ///
-    /// The rest of a change that was tried is sent under a new idempotency key, so it also drops the fields that the
-    /// server has from that attempt.
+    /// Does what a conflict's winner asks for, and rebuilds what readers see.
     func apply(_ winner: Conflict.Side, of field: String, in change: OutboxTable.Entry) throws {
         _ = try take(winner, of: field, inDisputed: change)
         try writer.rebuildDocument(over: change.key)
     }
 
-    /// As `take`. A local value that has won replaces another one upstream: under its first key, the upstream would take that for
-    /// a repeat of an attempt that it applied before, and do nothing.
+    /// Does what a conflict's winner asks for. A local value that has won gets another idempotency key: under its first one, the
+    /// upstream would take it for a repeat of what others have replaced since, and do nothing.
     private func take(
         _ winner: Conflict.Side, of field: String, inDisputed change: OutboxTable.Entry
     ) throws -> OutboxTable.Entry {
@@ -239,8 +236,12 @@ struct Merge {
         return try take(winner, of: field, in: change)
     }
 
-    /// Does the same without rebuilding what readers see: that looks at all changes of the record, so a merge does it only
-    /// once. Returns the resulting change.
+    /// Rebases the change's field on the server's value, or drops the field. Returns the resulting change.
+    ///
+    /// The rest of a change that was tried is sent under a new idempotency key, so it also drops the fields that the
+    /// server has from that attempt.
+    ///
+    /// Does not rebuild what readers see: that looks at all changes of the record, so a merge does it only once.
     private func take(
         _ winner: Conflict.Side, of field: String, in change: OutboxTable.Entry
     ) throws -> OutboxTable.Entry {
