@@ -9,8 +9,8 @@ struct FilledList {
 
     /// Each object is compared with each one before and each one shown; longer lists are never taken for this one.
     private static let mostComparisons = 100_000
-    /// Of their members' values, each with one more for every 128 bytes, or 32 of an object or a list. The server chooses what
-    /// its objects have: if each one nearly fits many others, all of these members are compared.
+    /// How many values of members are compared; a long one counts as one more for each 128 bytes, or 32 if it is an object or a
+    /// list. The server chooses what its objects have: if each one nearly fits many others, nearly all members are compared.
     private static let mostValues = 1_000_000
 
     private typealias Members = [String: JSONText]
