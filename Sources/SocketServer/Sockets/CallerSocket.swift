@@ -10,15 +10,11 @@ import Synchronization
 /// of TCP that has something left to send can linger for hours. So no event loop does either.
 struct CallerSocket {
     let descriptor: Int32
-    let isUnix: Bool
-
-    init(_ descriptor: Int32, isUnix: Bool) {
-        self.descriptor = descriptor
-        self.isUnix = isUnix
-    }
+    private let isUnix: Bool
 
     init(_ descriptor: Int32, of peer: Peer) {
-        if case .tcp = peer { self.init(descriptor, isUnix: false) } else { self.init(descriptor, isUnix: true) }
+        self.descriptor = descriptor
+        isUnix = if case .tcp = peer { false } else { true }
     }
 
     /// As recv(2) without waiting. Fails with EBADMSG if there are files with the next bytes, and leaves all of it unread: then
