@@ -19,16 +19,12 @@ extension OutboxChange {
         }
     }
 
-    /// Whether a record has each of these fields as it was sent, among the values at its place. A field that was not sent, and a
-    /// place that the record does not have, say nothing.
-    package func isShown(in record: JSONText, of entity: Entity, among places: [String: Place]) -> Bool {
-        places.allSatisfy { name, place in
-            guard let sent = body[name], !entity.isNothing(sent, of: name), let shown = place.value(in: record) else {
-                return true
-            }
-            let values = shown.kind == .array ? shown.elements : [shown]
-            return values.contains { meaning.newForms(from: sent, to: $0, of: name) != nil }
-        }
+    /// Whether a field is among the values at a place as it was sent. A field that was not sent, and a record without that place,
+    /// say nothing: true.
+    package func mayHave(_ name: String, among shown: JSONText?, of entity: Entity) -> Bool {
+        guard let sent = body[name], !entity.isNothing(sent, of: name), let shown else { return true }
+        let values = shown.kind == .array ? shown.elements : [shown]
+        return values.contains { meaning.newForms(from: sent, to: $0, of: name) != nil }
     }
 
     /// Whether a record also has what was sent beside the fields of a look-up. What it does not show says nothing if a value

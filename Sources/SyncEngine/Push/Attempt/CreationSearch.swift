@@ -13,7 +13,7 @@ struct CreationSearch {
     let fields: [String]
     /// All fields of the look-up.
     let named: [String]
-    /// Fields whose values the record shows in lists, and the places of these lists.
+    /// As `PushRoute.shownAmong`.
     var among: [String: Place] = [:]
     let change: OutboxChange
     let entity: Entity
@@ -202,7 +202,7 @@ struct CreationSearch {
         if verdict == .another { return }
         let isOwn = try verdict == .own && mayBeOwn(near.record)
         if isOwn, change.isSaid(by: near.record, of: entity, fields) {
-            if isSure(of: near.record), isShownAmong(record, or: near.record) {
+            if isSure(of: near.record), mayHaveAmong(record, or: near.record) {
                 reading.found = near
                 return
             }
@@ -230,12 +230,12 @@ struct CreationSearch {
         return !isOlder(record) && change.isSaid(by: record, of: entity, beside: named)
     }
 
-    /// Whether a record with the compared values also shows the sent ones that stand in lists, as it is listed or else by itself.
-    private func isShownAmong(_ listed: JSONText, or whole: JSONText) -> Bool {
+    /// Whether a record with the compared values may have the values of `among`, as it is listed or else by itself. One with the
+    /// key that was sent needs none of them.
+    private func mayHaveAmong(_ listed: JSONText, or whole: JSONText) -> Bool {
         listed[entity.key]?.plain == change.key
             || among.allSatisfy { name, place in
-                let record = place.value(in: listed) == nil ? whole : listed
-                return change.isShown(in: record, of: entity, among: [name: place])
+                change.mayHave(name, among: place.value(in: listed) ?? place.value(in: whole), of: entity)
             }
     }
 
