@@ -156,19 +156,20 @@ extension Pusher {
     }
 
     /// Whether a change is sent although the reading before it has failed: the upstream does not show the record, or still fails
-    /// at it after the time to settle, and may do so for ever. What may concern the account must have been counted, because
-    /// others got through.
+    /// at it after the time to settle, and may do so for ever. An answer that may concern the account must have been counted
+    /// before: it is only while other changes get through.
     private func isSentUnread(_ change: OutboxChange, _ entity: Entity, after error: UpstreamError) -> Bool {
         if case .refused = error { return true }
         let isCounted = change.attemptCount > 0
         let mayLast =
             if case .unclear = error { isCounted || [.server, .timeout].contains(change.errorClass) } else { isCounted }
-        return mayLast && !error.concernsWholeUpstream && isUnmerged(change, entity) && reconciler.hasSettled(change)
+        return mayLast && !error.concernsWholeUpstream && isReadForMergeAlone(change, entity)
+            && reconciler.hasSettled(change)
     }
 
-    /// Whether a change was never sent, and is read for the merge alone. A PUT would undo what others have written, and some
-    /// addresses need a value of the record.
-    func isUnmerged(_ change: OutboxChange, _ entity: Entity) -> Bool {
+    /// Whether a change that was never sent could go without the reading before it, which only merges it with the server's version.
+    /// A PUT could not: it would undo what others have written. Nor could a change whose address needs a value of the record.
+    func isReadForMergeAlone(_ change: OutboxChange, _ entity: Entity) -> Bool {
         !change.isTried && change.replaced == nil
             && entity.missingPathFields(for: change.operation, record: change.address).isEmpty
     }

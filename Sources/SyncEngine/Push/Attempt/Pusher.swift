@@ -85,7 +85,7 @@ struct Pusher {
             guard try await store.begin(change, at: now(), isLookUp: true) else { return nil }
             return try await finish(
                 change, as: try await outcome(ofLookUp: error, change), after: error,
-                appliedNothing: isUnmerged(change, entity))
+                appliedNothing: isReadForMergeAlone(change, entity))
         }
     }
 
