@@ -71,8 +71,8 @@ actor RecoveryProbe {
     /// An upstream that is back so soon after a change of this machine's network was away because of that.
     private static let localOutage = Duration.seconds(60)
 
-    /// Sends one change, or a harmless request if there is none to send. False when the change failed again but other
-    /// entities are served.
+    /// Sends one change, or a harmless request if there is none to send. False when the change failed again, also if what was read
+    /// before it, or another entity, has ended the outage.
     private func trial() async throws -> Bool {
         let upstream = monitor.trialUpstream
         let store = environment.store
@@ -91,7 +91,7 @@ actor RecoveryProbe {
             await unwritten.add(change)
             throw error
         }
-        // What was read before the change may have ended the outage, though the change itself has failed again.
+        // `failing` is empty once anything was answered, unless the change has failed after that.
         let breaker = await monitor.breaker
         guard !breaker.failing.isEmpty else { return true }
         // Perhaps only that entity is broken; then it must not hold up all others.
