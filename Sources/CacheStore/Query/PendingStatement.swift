@@ -176,12 +176,6 @@ struct PendingStatement {
     }
 
     private static func unknown(_ what: String, _ name: String, among known: [String], field: String) -> CacheError {
-        let list = known.joined(separator: ", ")
-        let near = Suggestion.hint(for: name, among: known, else: ".")
-        let message =
-            name.isEmpty
-            ? "expected one of \(list), got nothing"
-            : "there is no \(what) \(name.prefix(50))\(near) Use any of \(list)"
-        return .badQuery(field: field, message: message)
+        .badQuery(field: field, message: Suggestion.refusal(of: name, what, among: known))
     }
 }

@@ -1,5 +1,14 @@
 /// Finds the name that a mistyped one was probably meant to be.
 package enum Suggestion {
+    /// Says that a name is none of the candidates, which are names of a `word`, and lists them.
+    package static func refusal(
+        of name: String, _ word: String, among candidates: [String], listedAfter start: String = "Use any of"
+    ) -> String {
+        let list = candidates.joined(separator: ", ")
+        guard !name.isEmpty else { return "expected one of \(list), got nothing" }
+        return "there is no \(word) \(name.prefix(50))\(hint(for: name, among: candidates, else: ".")) \(start) \(list)"
+    }
+
     /// For the end of a sentence in an error message: `; did you mean orders?`, or `end` when no candidate is near.
     package static func hint(for name: String, among candidates: some Sequence<String>, else end: String = "") -> String
     {

@@ -82,7 +82,8 @@ struct QueryParameters {
     ) throws(Problem) -> Value? {
         guard let text = try value(name) else { return nil }
         guard let choice = Value(rawValue: text) else {
-            throw .parameter(name, Self.unknown(word, text, among: Value.allCases.map(\.rawValue), "Expected one of"))
+            let known = Value.allCases.map(\.rawValue)
+            throw .parameter(name, Suggestion.refusal(of: text, word, among: known, listedAfter: "Expected one of"))
         }
         return choice
     }
@@ -91,18 +92,10 @@ struct QueryParameters {
     func choices<Value: RawRepresentable<String> & CaseIterable>(_ name: String) throws(Problem) -> [Value]? {
         try list(name) { (part) throws(Problem) in
             guard let value = Value(rawValue: part) else {
-                throw .parameter(name, Self.unknown(name, part, among: Value.allCases.map(\.rawValue), "Use any of"))
+                throw .parameter(name, Suggestion.refusal(of: part, name, among: Value.allCases.map(\.rawValue)))
             }
             return value
         }
-    }
-
-    /// What is wrong with a value that is none of `known`; `start` begins the list of these.
-    private static func unknown(_ word: String, _ text: String, among known: [String], _ start: String) -> String {
-        let list = known.joined(separator: ", ")
-        guard !text.isEmpty else { return "expected one of \(list), got nothing" }
-        return
-            "there is no \(word) \(text.prefix(50))\(Suggestion.hint(for: text, among: known, else: ".")) \(start) \(list)"
     }
 
     /// Notes each plain filter that is there twice: all filters must be met, and `a=1&a=2` is meant as `a=1,2`.
