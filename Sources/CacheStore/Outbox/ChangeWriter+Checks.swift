@@ -89,6 +89,7 @@ extension ChangeWriter {
     /// Throws `.conflict` when the record lacks a value of the address that deletes it, and reading the record will not bring that:
     /// bought stock has no order.
     func requireAddressToDelete(_ key: String, _ record: JSONText) throws {
+        // A value of another record (`order.shop_id`) may come until the deletion is sent.
         let missing = try entity.missingPathFields(for: .delete, record: record)
             .first { try !$0.contains(".") && !mayBeKnown(before: .delete, record) }
         guard let missing else { return }

@@ -29,12 +29,12 @@ enum ListPages {
         return isComplete ? list : list.setting("complete", to: false)
     }
 
-    /// For people, of a list that says that it is not complete.
+    /// What people are told of a list that says that it is not complete.
     static func incomplete(_ entity: String) -> String {
         "the first load of \(entity) has not ended; more records may come\n"
     }
 
-    /// Whether the first load of an entity has ended, so that a record that is not found is none of the upstream's.
+    /// Whether the first load of an entity has ended, so that the upstream has no record that is not found here.
     static func isLoaded(_ entity: String, _ client: LocalAPIClient) async throws(LocalAPIError) -> Bool {
         let page = try await client.get(LocalAPIPaths.records(of: entity), query: [("limit", "1")]).body
         return page?["complete"]?.boolean != false

@@ -10,7 +10,7 @@ import Upstream
 struct StateChecks {
     let configuration: Configuration
     let schema: EntitySchema
-    /// Of the directory's file system.
+    /// What the file system of a directory has free; nil if that cannot be read.
     var space: @Sendable (_ folder: String) -> DiskSpace? = { DiskSpace(of: $0) }
 
     private var folder: String { configuration.stateDirectory }

@@ -6,7 +6,8 @@ struct PageTrail {
     private static let emptyPagesAllowed = 100
     /// More pages in a row with the records of earlier ones are no coincidence.
     private static let mostRepeats = 2
-    /// The same for one record that is alone on each of them: where pages have one record, a few may name it for its changes.
+    /// More pages in a row that have one and the same record alone are none either. Up to here they may be: a list of changes with
+    /// one record on a page may name it for each change.
     private static let mostAlone = 100
     /// Reading keys takes longer than hashing, so only the first `compared` of `every` pages are compared by their keys.
     private static let compared = 4
