@@ -64,6 +64,23 @@ struct DraftKeyedCallTests {
         }
     }
 
+    @Test("An example that may not show the whole body changes nothing, and a person is told why")
+    func shown() throws {
+        let content = "content: { application/json: { example: { id: 7, title: Dune } } }"
+        let draft = try draft("put: { requestBody: { \(content) }, responses: { \"200\": { description: ok } } }")
+        #expect(draft.schema["loans"]?.push.update.isEmpty == true, "\(draft.yaml)")
+        #expect(draft.todos.contains { $0.contains("push.update") && $0.contains("which fields it takes") })
+    }
+
+    @Test("A POST that is described as partial sends the key and what was edited")
+    func partial() throws {
+        let said = "description: \"Any unspecified fields will remain unchanged.\","
+        let draft = try draft("", ["/loans/update: { \(Document.call("post", "Loan", "Loan", said)) }"])
+        let update = try #require(draft.schema["loans"]?.push.update.first, "\(draft.yaml)")
+        #expect(update.call == "POST /loans/update" && !update.sendsRecord)
+        #expect(update.envelope?.enclosing(.object([:]))["id"] != nil)
+    }
+
     // MARK: Deletions
 
     @Test("A deletion has the key in its query", arguments: ["id", "loanId", "loan_id"])

@@ -137,9 +137,14 @@ struct WriteGuess {
 
     private func addUpdate(to entity: inout DraftEntity) {
         var calls = ["PATCH", "PUT"].compactMap { collection.recordCalls[$0] }
-        if calls.isEmpty, let keyed = collection.keyed.update, let route = try? update(by: keyed, entity, isKeyed: true)
-        {
-            return entity.update = route
+        var reasons: [String] = []
+        if calls.isEmpty, let keyed = collection.keyed.update {
+            do throws(BodyGuess.Problem) {
+                entity.update = try update(by: keyed, entity, isKeyed: true)
+                return
+            } catch {
+                reasons.append(todo("update", keyed, error.reason))
+            }
         }
         // As Stripe and others have it.
         if calls.isEmpty, let post = collection.recordCalls["POST"],
@@ -148,7 +153,6 @@ struct WriteGuess {
         {
             calls = [post]
         }
-        var reasons: [String] = []
         var routes: [DraftRoute] = []
         for operation in calls {
             do throws(BodyGuess.Problem) {
@@ -188,18 +192,17 @@ struct WriteGuess {
         try checkUpdate(operation)
         let found = try BodyGuess(shapes: shapes, fields: entity.fields).found(in: operation)
         var route = route(operation, found)
-        guard let fields = found.fields else { return route }
+        guard let fields = found.fields else {
+            if isKeyed { throw BodyGuess.Problem(reason: "the document does not say which fields it takes") }
+            return route
+        }
+        let own = fields.first { $0.name == key }
+        if isKeyed, own == nil || found.body != .plain { throw BodyGuess.Problem(reason: "its body has no \(key)") }
         let names = fields.map(\.name).filter { $0 != key }
         guard !names.isEmpty else { throw BodyGuess.Problem(reason: "no field of the record is sent") }
         try checkNeeded(found)
         route.fields = names
-        complete(&route, operation, found)
-        guard isKeyed else { return route }
-        let own = fields.first { $0.name == key }?.wireName
-        guard let own, found.body == .plain else { throw BodyGuess.Problem(reason: "its body has no \(key)") }
-        route.keyMember = own
-        // It may replace the record, as far as the document says.
-        route.isWhole = operation.method == "POST"
+        complete(&route, operation, found, isKeyed: isKeyed)
         return route
     }
 
@@ -214,28 +217,31 @@ struct WriteGuess {
     }
 
     /// What an update sends beside its fields, and what it may clear.
-    private func complete(_ route: inout DraftRoute, _ operation: APIOperation, _ found: BodyGuess.Found) {
+    private func complete(
+        _ route: inout DraftRoute, _ operation: APIOperation, _ found: BodyGuess.Found, isKeyed: Bool
+    ) {
         route.isPartial = PartialUpdate.isOne(operation, found, key: key)
-        route.isWhole = takesWhole(operation)
-        route.keyMember = keyMember(operation, found, isWhole: route.isWhole)
+        route.isWhole = takesWhole(operation, isKeyed: isKeyed)
+        route.keyMember = keyMember(operation, found, isNeeded: isKeyed || route.isWhole)
         let unsent = found.unsent.prefix(5).joined(separator: ", ") + (found.unsent.count > 5 ? ", …" : "")
         guard operation.method == "PUT" || route.isWhole, !route.isPartial, !unsent.isEmpty else { return }
         route.reason = "it also takes \(unsent), and an edit sends none of it: check that nothing is cleared"
     }
 
-    /// Whether a POST that changes a record takes what the document calls the record: what an edit leaves out may be cleared.
-    private func takesWhole(_ operation: APIOperation) -> Bool {
-        guard operation.method == "POST", !PartialUpdate.isSaid(in: operation.words.lowercased()),
-            let name = operation.bodies.first(where: \.isJSON)?.shape.name
-        else { return false }
+    /// Whether a POST that changes a record may clear what an edit leaves out: it finds the record by the key in its body, or takes
+    /// what the document calls the record.
+    private func takesWhole(_ operation: APIOperation, isKeyed: Bool) -> Bool {
+        guard operation.method == "POST", !PartialUpdate.isSaid(in: operation.words.lowercased()) else { return false }
+        if isKeyed { return true }
+        guard let name = operation.bodies.first(where: \.isJSON)?.shape.name else { return false }
         return [collection.answer.item.name, collection.single.flatMap(answered)?.name].contains(name)
     }
 
     /// Some upstreams find the record by it, and refuse the change without it.
-    private func keyMember(_ operation: APIOperation, _ found: BodyGuess.Found, isWhole: Bool) -> String? {
+    private func keyMember(_ operation: APIOperation, _ found: BodyGuess.Found, isNeeded: Bool) -> String? {
         if case .resource = found.body { return nil }
         guard let own = found.fields?.first(where: { $0.name == key })?.wireName else { return nil }
-        return operation.method == "PUT" || isWhole || found.required.contains(own) ? own : nil
+        return operation.method == "PUT" || isNeeded || found.required.contains(own) ? own : nil
     }
 
     private func addDeletion(to entity: inout DraftEntity) {
