@@ -101,6 +101,29 @@ struct DraftKeyedCallTests {
         }
     }
 
+    @Test("The key that a deletion sends is that of the record, not of one above it")
+    func above() throws {
+        func deletion(_ member: String) throws -> SchemaDraft {
+            let key = "Sent: { type: object, required: [\(member)], properties: { \(member): { type: integer } } }"
+            let paths = [
+                "/shelf/{shelf_id}/loans: { \(Document.list("Loan")), \(Document.call("post", "New", "Loan")) }",
+                "/shelf/{shelf_id}/loans/{id}: { \(Document.single("Loan")) }",
+                "/shelf/{shelf_id}/loans/delete: { \(Document.call("post", "Sent", "Loan")) }",
+            ]
+            return try SchemaDraft.of(Document(schemas: Self.schemas + [key], paths: paths).text)
+        }
+        for member in ["id", "loan_id"] {
+            let own = try deletion(member)
+            let delete = try #require(own.schema["loans"]?.push.delete.first, "\(own.yaml)")
+            #expect(delete.envelope?.enclosing(.object([:]))[member] != nil)
+        }
+        let other = try deletion("shelf_id")
+        #expect(other.schema["loans"]?.push.delete.isEmpty == true, "\(other.yaml)")
+        let shop = Document.list("Loan") + ", " + Self.deletion("shop_id")
+        let below = try SchemaDraft.of(Document(schemas: Self.schemas, paths: ["/shop/loans: { \(shop) }"]).text)
+        #expect(below.schema["loans"]?.push.delete.isEmpty == true, "\(below.yaml)")
+    }
+
     @Test("What may delete all records, or does not say which, is left to a person")
     func unclear() throws {
         let all = try draft(Self.deletion("id", "summary: Delete all loans,"))

@@ -96,18 +96,24 @@ struct KeyedCalls {
 
     /// The member of a body with the key of a record, or with a list of keys.
     private func keyMember(_ body: DataShape, _ collection: Collection) -> DataShape.Property? {
-        let names = ([collection.key.value] + (collection.recordPath?.parameters ?? [])).map(Words.folded)
-        return body.properties.first { property in
-            let (name, shape) = (Words.folded(property.name), shapes.shape(of: property))
-            if shape.isList { return names.contains { name == $0 + "s" } && shapes.elements(of: shape).isTextOrNumber }
-            return names.contains(name) && shape.isTextOrNumber
+        body.properties.first { property in
+            let shape = shapes.shape(of: property)
+            guard shape.isList else { return shape.isTextOrNumber && isKey(property.name, collection) }
+            return shapes.elements(of: shape).isTextOrNumber && isKey(Words.singular(property.name), collection)
         }
     }
 
     private func isKey(_ parameter: APIOperation.Parameter, _ collection: Collection) -> Bool {
-        let name = PathParameter(
-            name: parameter.name, said: parameter, list: collection.path, item: collection.answer.item, shapes: shapes)
-        return parameter.shape.isTextOrNumber && parameter.shape.enumValues.isEmpty
-            && FieldNames.isAllowed(parameter.name) && name.direct == collection.key.value
+        parameter.shape.isTextOrNumber && parameter.shape.enumValues.isEmpty
+            && FieldNames.isAllowed(parameter.name) && isKey(parameter.name, collection)
+    }
+
+    /// Whether a name stands for the key of a record: `id` and `order_id` of an order. That of a record above the list does not,
+    /// which `/shops/{shop_id}/orders` and `/shop/orders` may take as well.
+    private func isKey(_ name: String, _ collection: Collection) -> Bool {
+        let (key, item) = (collection.key.value, collection.answer.item)
+        let names = [key] + PathParameter.stems(of: collection.path, last: 1).map { "\($0)_\(key)" }
+        return names.map(Words.folded).contains(Words.folded(name))
+            && PathParameter(name: name, list: collection.path, item: item, shapes: shapes).direct == key
     }
 }
