@@ -81,6 +81,14 @@ struct DraftKeyedCallTests {
         #expect(update.envelope?.enclosing(.object([:]))["id"] != nil)
     }
 
+    @Test("A path of one record whose name is unclear is not said to be missing")
+    func unclearPath() throws {
+        let draft = try draft("", ["/loans/{code}: { \(Document.single("Loan")), \(Document.deletion) }"])
+        #expect(draft.schema["loans"]?.push.delete.isEmpty == true, "\(draft.yaml)")
+        #expect(draft.todos.contains { $0.contains("pull.record and push") })
+        #expect(!draft.todos.contains { $0.contains("no call that changes or deletes") })
+    }
+
     // MARK: Deletions
 
     @Test("A deletion has the key in its query", arguments: ["id", "loanId", "loan_id"])

@@ -280,10 +280,12 @@ struct WriteGuess {
         if lacksDeletion, let call = collection.keyed.unclearDeletion {
             entity.todos.append(todo("delete", call, unclear))
         }
-        guard entity.create != nil, lacksUpdate, lacksDeletion, isOpen(nil, "update"), isOpen(nil, "delete") else {
-            return
-        }
-        entity.todos.append("push.update and push.delete: the document has no call that changes or deletes a record")
+        guard entity.create != nil, !collection.hasUnclearRecord, lacksUpdate, lacksDeletion, isOpen(nil, "update"),
+            isOpen(nil, "delete")
+        else { return }
+        entity.todos.append(
+            "push.update and push.delete: the document has no call that changes or deletes a record; "
+                + "write those that the upstream has")
     }
 
     // MARK: Parts
