@@ -172,16 +172,14 @@ struct WriteGuess {
         "retry", "execute", "trigger", "reprocess", "void", "refund", "capture", "pay", "submit", "transfer", "merge",
         "revoke", "reset",
     ]
-    private static let removals: Set = ["delete", "remove", "destroy"]
-    private static let edits: Set = ["update", "edit", "modify", "change"]
 
     /// An edit of any field, sent by a call that stops, sends or deletes something, would do that.
     private func checkUpdate(_ operation: APIOperation) throws(BodyGuess.Problem) {
         let words = operation.titles.flatMap {
             Words.snake($0).split(separator: "_").map { Words.singular(String($0)) }
         }
-        let act = Self.edits.isDisjoint(with: words) ? operation.verb(among: Self.acts) : nil
-        guard let verb = operation.verb(among: Self.removals) ?? act else { return }
+        let act = ActionCalls.changes.allSatisfy { !words.contains($0) } ? operation.verb(among: Self.acts) : nil
+        guard let verb = operation.verb(among: Set(ActionCalls.deletions)) ?? act else { return }
         throw BodyGuess.Problem(reason: "it is described as a call to \(verb) something")
     }
 
@@ -268,7 +266,8 @@ struct WriteGuess {
         return route
     }
 
-    /// Names what the document has no usable call for, where records could otherwise only be created.
+    /// Names the calls that do not say which record they change or delete; and that there are none, where records could only be
+    /// created. A path of one record whose names are unclear has a TODO of its own.
     private func addMissing(to entity: inout DraftEntity) {
         func isOpen(_ route: DraftRoute?, _ name: String) -> Bool {
             route == nil && !entity.todos.contains { $0.hasPrefix("push.\(name)") }
