@@ -153,11 +153,9 @@ struct KeyGuess {
         return Guess(only.name, "the only member with such a name: check that it differs for each record")
     }
 
-    /// Whether a name is a path to the record, as Google's design guide has it: `Format: shelves/{shelf}/books/{book}`. In an
-    /// address the whole of it would stand for the last part.
+    /// Whether a name is a path to the record. In an address the whole of it would stand for the last part.
     private static func isResourceName(_ name: String, _ shape: DataShape) -> Bool {
-        Words.folded(name) == "name"
-            && (shape.description ?? "").lowercased().contains(/(format|form|pattern)[\s:`'"]{1,20}[a-z0-9_-]+\/[{*]/)
+        Words.folded(name) == "name" && LinkedKey.path(named: shape) != nil
     }
 
     private func hasResourceName(_ item: DataShape) -> Bool {

@@ -37,12 +37,17 @@ struct LinkedKey {
         return call
     }
 
-    /// `Format: memos/{memo}` of the name of a record in `/memos`.
+    /// The path to a record that its name is, as Google's design guide has it: `shelves/{shelf}/books/{book}`, if the name is
+    /// described with `Format: shelves/{shelf}/books/{book}`. In lower case.
+    static func path(named name: DataShape) -> String? {
+        let said = (name.description ?? "").lowercased()
+        return said.firstMatch(of: /(?:format|form|pattern)[\s:`'"]{1,20}([a-z0-9_-]+\/[{*]\S*)/).map { String($0.1) }
+    }
+
+    /// Whether the name of a record in `/memos` is `memos/{memo}`.
     private var isPath: Bool {
-        guard let last = Collection.base(of: list).last, let said = text(at: "name")?.description?.lowercased(),
-            let form = said.firstMatch(of: /(?:format|form|pattern)[\s:`'"]{1,20}([a-z0-9_-]+)\/[{*][^\/]*(?:\s|$)/)?.1
-        else { return false }
-        return Words.folded(String(form)) == Words.folded(last)
+        let names = text(at: "name").flatMap(Self.path)?.split(separator: "/").map { Words.folded(String($0)) } ?? []
+        return names.count == 2 && names.first == Collection.base(of: list).last.map(Words.folded)
     }
 
     private func text(at place: String) -> DataShape? {
