@@ -91,9 +91,8 @@ struct CollectionFinder {
         case .list(let answered): list = answered
         }
         if isCount(operation.path) { return leaveOut(.noList, "it only counts the records of another list") }
-        if let reason = document.isObserved ? nil : PartialList.reason(operation, list.item, document.shapes) {
-            return leaveOut(.sameRecords, reason)
-        }
+        let partial = PartialList(operation, item: list.item, shapes: document.shapes)
+        if !document.isObserved, let reason = partial.reason() { return leaveOut(.sameRecords, reason) }
         add(operation, list, to: &all)
     }
 

@@ -36,24 +36,6 @@ struct ListFilter {
         return Whole(values: values, separator: parameter.separator, isGuess: true)
     }
 
-    /// Why the list answers only some records, whatever it is sent; nil if it may answer all.
-    func partReason() -> String? {
-        let name = list.path.lastSegment
-        for sought in FindingLists.sought(name) {
-            guard let parameter = list.queries.first(where: { Self.isNamed($0.name, sought) }) else {
-                return "it answers only what it finds by \(sought)"
-            }
-            if whole(parameter) == nil { return Self.only(parameter) }
-        }
-        let isFinding = list.path.findsParent || FindingLists.isFinding(name)
-        let needed = list.queries.first { isFinding && $0.isRequired && isOpen($0) && whole($0) == nil }
-        return needed.map(Self.only)
-    }
-
-    static func only(_ parameter: APIOperation.Parameter) -> String {
-        "it answers only what its parameter \(parameter.name) finds"
-    }
-
     /// What a person has to check about the parameters.
     func todos(sent: Set<String>) -> [String] {
         list.queries.compactMap { parameter in
@@ -108,14 +90,6 @@ struct ListFilter {
         item.properties.first { Self.isNamed(parameter.name, Words.folded($0.name)) }
     }
 
-    /// Whether a parameter takes any text, other than the key of a record around the list.
-    private func isOpen(_ parameter: APIOperation.Parameter) -> Bool {
-        let shape = parameter.shape.isList ? shapes.elements(of: parameter.shape) : parameter.shape
-        return shape.kind == .string && shape.preset == nil && !PathParameter.ends(parameter.name)
-            && !parameter.isToken && FixedParameter.value(of: parameter) == nil
-            && !parameter.isPaging
-    }
-
     private static func values(_ parameter: APIOperation.Parameter, _ shapes: ShapeReader) -> [String] {
         let shape = parameter.shape.isList ? shapes.elements(of: parameter.shape) : parameter.shape
         return shape.enumValues.map(\.value)
@@ -127,7 +101,7 @@ struct ListFilter {
         return words.contains(/\b(multiple|several|one or more)\b|comma[- ](separated|delimited)|\bvalues\b/)
     }
 
-    private static func isNamed(_ name: String, _ other: String) -> Bool {
+    static func isNamed(_ name: String, _ other: String) -> Bool {
         let (one, two) = (Words.folded(name), Words.folded(other))
         return one == two || Words.singular(one) == Words.singular(two)
     }
