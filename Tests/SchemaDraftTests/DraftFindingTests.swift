@@ -142,6 +142,28 @@ struct DraftFindingTests {
         #expect(query(optional, "loans").isEmpty && optional.todos.allSatisfy { !$0.contains("pull.query") })
     }
 
+    @Test("A list of several values may lack the records without a value, which a person has to check")
+    func withoutValue() throws {
+        for (required, isAsked) in [("", true), ("required: [state],", false)] {
+            let members = "id: { type: integer }, title: { type: string }, \(Self.state)"
+            let loan = "Loan: { type: object, \(required) properties: { \(members) } }"
+            let list = Document.list("Loan", Self.parameter("state", Self.states))
+            let draft = try SchemaDraft.of(
+                Document(schemas: [loan], paths: ["/loan/findByState: { \(list) }", Self.creation, Self.record]).text)
+            let hint = "pull.query.state: check that the list then also has the records without state"
+            #expect(draft.todos.contains { $0.contains(hint) } == isAsked, "\(draft.yaml)")
+        }
+    }
+
+    @Test("A switch that is on by default and that records have may hide some of them", arguments: ["true", "false"])
+    func switched(_ initial: String) throws {
+        let loan = "Loan: { type: object, properties: { id: { type: integer }, active: { type: boolean } } }"
+        let list = Document.list("Loan", Self.parameter("active", "type: boolean, default: \(initial)"))
+        let draft = try SchemaDraft.of(Document(schemas: [loan], paths: ["/loans: { \(list) }"]).text)
+        let hint = "pull.query.active: without it the list has only the records with true"
+        #expect(draft.todos.contains { $0.contains(hint) } == (initial == "true"), "\(draft.yaml)")
+    }
+
     @Test("A parameter without all values that records have answers only some of them")
     func fewerValues() throws {
         let some = Self.parameter("state", "type: array, items: { type: string, enum: [due, lost] }", "required: true,")

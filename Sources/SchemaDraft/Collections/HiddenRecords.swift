@@ -46,8 +46,6 @@ enum HiddenRecords {
     private static let states: Set = [
         "state", "status", "visibility", "visible", "active", "archived", "enabled", "published", "hidden",
     ]
-    /// Words for all values of a parameter.
-    private static let all: Set = ["all", "any", "both"]
     /// What records are that lists hide. Deleted ones are not among them: they would come back.
     private static let hidden: Set = [
         "archived", "inactive", "disabled", "deactivated", "suspended", "hidden", "closed", "completed", "finished",
@@ -58,7 +56,7 @@ enum HiddenRecords {
     /// One of the values that the document lists, unless it is the usual one.
     private static func choice(_ parameter: APIOperation.Parameter, isState: Bool) -> String? {
         let values = parameter.shape.enumValues.map(\.value)
-        guard values.count > 1, let whole = values.first(where: { all.contains($0.lowercased()) }) else { return nil }
+        guard values.count > 1, let whole = values.first(where: { ListFilter.all.contains($0.lowercased()) }) else { return nil }
         let usual = parameter.shape.preset ?? usual(parameter.description ?? "")
         guard let usual else { return isState ? whole : nil }
         return usual.lowercased() != whole.lowercased() && values.contains(usual) && (isState || isFilter(parameter))
@@ -80,7 +78,7 @@ enum HiddenRecords {
         }
         guard let usual else { return nil }
         let listed = text.firstMatch(of: /[a-z](?:, | or | and | ?\| ?|\/)["'`]?(all|any|both)\b["'`]?(?! [a-z])/)?.1
-        return listed.flatMap { all.contains(usual) ? nil : String($0) }
+        return listed.flatMap { ListFilter.all.contains(usual) ? nil : String($0) }
     }
 
     /// The value that counts if none is sent, in the document's words.

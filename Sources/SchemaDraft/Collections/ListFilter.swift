@@ -15,8 +15,8 @@ struct ListFilter {
 
     /// Longer addresses may be refused.
     private static let mostValues = 50
-    /// A value that leaves out nothing.
-    private static let all: Set = ["all", "any"]
+    /// Words for all values of a parameter.
+    static let all: Set = ["all", "any", "both"]
     /// Parameters that choose what each record shows, or the order.
     private static let views: Set = [
         "fields", "field", "include", "includes", "expand", "embed", "select", "with", "sort", "sortby", "order",
@@ -39,19 +39,27 @@ struct ListFilter {
     /// What a person has to check about the parameters.
     func todos(sent: Set<String>) -> [String] {
         list.queries.compactMap { parameter in
-            if let whole = whole(parameter) {
-                return whole.isGuess
-                    ? "pull.query.\(parameter.name): check that the list then has the records of all these values" : nil
-            }
+            if let whole = whole(parameter) { return check(whole, parameter) }
             guard !sent.contains(parameter.name), let preset = preset(parameter), choosesSome(parameter) else {
                 return optionalSearch(parameter)
             }
             return
-                "pull.query.\(parameter.name): without it the list has only the records with \(preset), if it has that default"
+                "pull.query.\(parameter.name): without it the list has only the records with \(preset), if that is its default"
         }
     }
 
     // MARK: Parameters
+
+    /// Words may mean one of several values; and a record without a value has none of them.
+    private func check(_ whole: Whole, _ parameter: APIOperation.Parameter) -> String? {
+        if whole.isGuess {
+            return "pull.query.\(parameter.name): check that the list then has the records of all these values"
+        }
+        guard whole.values.count > 1, let name = member(parameter)?.name, !item.required.contains(name) else {
+            return nil
+        }
+        return "pull.query.\(parameter.name): check that the list then also has the records without \(name)"
+    }
 
     /// `q` of a list that finds records: some answer nothing without it.
     private func optionalSearch(_ parameter: APIOperation.Parameter) -> String? {
@@ -69,12 +77,14 @@ struct ListFilter {
         return isMember && preset(parameter) != nil
     }
 
-    /// The default, if that is one of several values.
+    /// The default, if that is one of several values. A switch that is off may only be no filter.
     private func preset(_ parameter: APIOperation.Parameter) -> String? {
         let shape = parameter.shape
         let preset = shape.initial ?? (shape.isList ? shapes.elements(of: shape).initial : nil)
         return preset.flatMap { value in
-            Self.all.contains(value.lowercased()) || !Self.values(parameter, shapes).contains(value) ? nil : value
+            let isChoice =
+                shape.kind == .boolean ? value == "true" : Self.values(parameter, shapes).contains(value)
+            return isChoice && !Self.all.contains(value.lowercased()) ? value : nil
         }
     }
 
