@@ -68,12 +68,16 @@ struct EntityDrafter {
             shapes: shapes, collection: collection, filler: filler,
             listPath: filler.path(collection.path, list: collection.path) + listQuery, creationPath: path
         ).complete(&entity)
-        let hidden = HiddenRecords.todo(collection.list, since: entity.pull?.since?.value.parameter)
-        entity.todos += collection.todos + [todo, hidden].compactMap(\.self) + changeTodos(entity, collection.list)
-        if !document.isObserved {
-            entity.todos += filter(collection).todos(sent: Set(query(collection, paging.value).map(\.name)))
-        }
+        entity.todos += collection.todos + [todo].compactMap(\.self) + listTodos(entity, collection, paging.value)
         return entity
+    }
+
+    /// What the parameters of the list leave open.
+    private func listTodos(_ entity: DraftEntity, _ collection: Collection, _ paging: DraftPaging) -> [String] {
+        let hidden = HiddenRecords.todo(collection.list, since: entity.pull?.since?.value.parameter)
+        let found = [hidden].compactMap(\.self) + changeTodos(entity, collection.list)
+        guard !document.isObserved else { return found }
+        return found + filter(collection).todos(sent: Set(query(collection, paging).map(\.name)))
     }
 
     /// What is missing to ask for changes.
