@@ -25,6 +25,9 @@ struct Collection: Sendable {
     var path: PathPattern { list.path }
     var single: APIOperation? { recordCalls["GET"] }
 
+    /// The parameters that the list needs and the document gives no value for: it answers only what they ask for.
+    var asked: [APIOperation.Parameter] { list.queries.filter { $0.isRequired && $0.shape.preset == nil } }
+
     /// The path without what only says that it is a list.
     var base: [String] { Self.base(of: path) }
 

@@ -125,7 +125,7 @@ struct Views {
         else { return nil }
         let above = PathPattern.form(collection.base.dropLast())
         let whole = collections.first { other in
-            PathPattern.form(other.base[...]) == above && !Self.isAsked(other)
+            PathPattern.form(other.base[...]) == above && other.asked.isEmpty
                 && (areSame(collection, other) || shows(collection, other))
         }
         return whole.map { "its records are some of those of \($0.path.text)" }
@@ -146,8 +146,8 @@ struct Views {
             !other.path.findsParent && PathPattern.form(other.base[...]) == form && areSame(collection, other)
         }
         guard same.contains(where: { Collection.pageWords.contains(Words.folded($0.path.lastSegment)) }),
-            let best = same.first(where: { !Self.isAsked($0) && $0.path.form == form })
-                ?? same.first(where: { !Self.isAsked($0) }), best.path != collection.path
+            let best = same.first(where: { $0.asked.isEmpty && $0.path.form == form })
+                ?? same.first(where: { $0.asked.isEmpty }), best.path != collection.path
         else { return nil }
         return "its records are those of \(best.path.text)"
     }
@@ -165,15 +165,9 @@ struct Views {
     /// What a list asks for, the less the better.
     private static func need(_ collection: Collection) -> (Int, Int, Int, String) {
         (
-            FindingLists.sought(collection.path.lastSegment).count,
-            collection.list.queries.count { $0.isRequired && $0.shape.preset == nil },
+            FindingLists.sought(collection.path.lastSegment).count, collection.asked.count,
             collection.path.findsParent ? 1 : 0, collection.path.text
         )
-    }
-
-    /// Whether a list answers only what a parameter asks for.
-    private static func isAsked(_ collection: Collection) -> Bool {
-        collection.list.queries.contains { $0.isRequired && $0.shape.preset == nil }
     }
 
     /// `/search/orders` beside `/orders`, likewise.
@@ -184,7 +178,7 @@ struct Views {
         else { return nil }
         let form = PathPattern.form((base.dropLast(2) + [last])[...])
         let whole = collections.first { other in
-            PathPattern.form(other.base[...]) == form && areSame(collection, other) && !Self.isAsked(other)
+            PathPattern.form(other.base[...]) == form && areSame(collection, other) && other.asked.isEmpty
         }
         return whole.map { "its records are some of those of \($0.path.text)" }
     }

@@ -8,7 +8,7 @@ struct WholeLists {
         var out: [String: String] = [:]
         for index in collections.indices where collections[index].path.parameters.isEmpty {
             let whole = collections[index]
-            guard !whole.list.queries.contains(where: { $0.isRequired && $0.shape.preset == nil }) else { continue }
+            guard whole.asked.isEmpty else { continue }
             let below = collections.filter { parents.isBelow($0) && isSame($0, as: whole) }
             let reason = "its records are those of \(whole.path.text)"
             for other in below where hasAll(whole, of: other) { out[other.path.text] = reason }
