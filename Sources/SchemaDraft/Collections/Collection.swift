@@ -24,6 +24,10 @@ struct Collection: Sendable {
 
     var path: PathPattern { list.path }
     var single: APIOperation? { recordCalls["GET"] }
+    /// The calls that may create or change a record.
+    var writes: [APIOperation] {
+        ([creation, keyed.update] + ["PATCH", "PUT", "POST"].map { recordCalls[$0] }).compactMap(\.self)
+    }
 
     /// The parameters that the list needs and the document gives no value for: it answers only what they ask for.
     var asked: [APIOperation.Parameter] { list.queries.filter { $0.isRequired && $0.shape.preset == nil } }

@@ -189,10 +189,7 @@ struct EntityDrafter {
     /// What a change names by its key: `tagIds`, where a record has `tags`.
     private func addKeys(_ collection: Collection, to fields: inout FieldGuess) {
         let records = [collection.answer.item, singleShape(collection)].compactMap(\.self)
-        let calls =
-            [collection.creation, collection.keyed.update]
-            + ["PATCH", "PUT", "POST"].map { collection.recordCalls[$0] }
-        for body in calls.compactMap({ $0?.bodies.first(where: \.isJSON)?.shape }) {
+        for body in collection.writes.compactMap({ $0.bodies.first(where: \.isJSON)?.shape }) {
             // The record may be inside a member.
             let inner = body.properties.prefix(10).filter { property in
                 !records.contains { $0[property.name] != nil }

@@ -1,13 +1,12 @@
-/// Reads from the bodies of changes what a member is of which a record only says that it is an object or null, as NestJS
-/// describes `number | null`.
+/// Some records say of a member only that it is an object or null, as NestJS describes `number | null`. Its type is read from the
+/// bodies that create or change a record.
 struct SaidInBodies {
     let shapes: ShapeReader
     let bodies: [DataShape]
 
     init(of collection: Collection, _ shapes: ShapeReader) {
         self.shapes = shapes
-        let calls = [collection.creation] + ["PATCH", "PUT"].map { collection.recordCalls[$0] }
-        bodies = calls.compactMap { $0?.bodies.first(where: \.isJSON)?.shape }
+        bodies = collection.writes.compactMap { $0.bodies.first(where: \.isJSON)?.shape }
     }
 
     func record(_ record: DataShape) -> DataShape {
