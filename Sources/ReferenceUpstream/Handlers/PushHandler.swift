@@ -88,6 +88,11 @@ struct PushHandler {
         return named.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }
     }
 
+    private func missing(_ match: Routes.Match, _ route: PushRoute, _ entity: Entity) -> Refusal {
+        let key = naming(match, route, entity).first { $0.name == entity.key }?.value ?? ""
+        return .notFound("record \(key) in \(entity.name)")
+    }
+
     /// `7` of `?id=7` for a route with `?id={id}`.
     private func keyInQuery(_ route: PushRoute, _ entity: Entity) -> String? {
         let query = route.path.source.split(separator: "?", maxSplits: 1).dropFirst().first ?? ""
@@ -110,7 +115,7 @@ struct PushHandler {
         var present: JSONText?
         if operation != .create {
             present = store.find(entity, where: naming(match, route, entity))
-            guard present != nil else { throw .notFound("record \(match.placeholders[entity.key] ?? "") in \(name)") }
+            guard present != nil else { throw missing(match, route, entity) }
         }
         let body = try fields(for: operation, route, entity, form)
         let sent = (body?.members ?? []).filter { route.html[$0.key] == nil }
