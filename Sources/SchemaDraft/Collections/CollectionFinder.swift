@@ -67,9 +67,6 @@ struct CollectionFinder {
         return found
     }
 
-    /// Ends of paths that begin or end a session.
-    private static let signIns: Set = ["login", "signin", "logout", "signout", "refreshtoken"]
-
     /// Adds the list that a GET answers, or why its answer is left out.
     private func look(at operation: APIOperation, _ answer: DataShape, _ all: inout Found) {
         func leaveOut(_ why: LeftOut.Why, _ reason: String) {
@@ -78,8 +75,6 @@ struct CollectionFinder {
         if operation.answer != nil, let verb = operation.verb(among: ["create", "generate", "send"]) {
             return leaveOut(.noList, "it is described as a call to \(verb) something")
         }
-        let names = operation.path.segments.suffix(2).map(Words.folded)
-        let signsIn = names.last.map(Self.signIns.contains) == true || names == ["auth", "refresh"]
         let found = ListFinder(shapes: document.shapes).find(in: answer, of: operation.path)
         let unsaid = UndescribedLists(shapes: document.shapes, calls: calls)
         let list: ListAnswer
@@ -87,13 +82,21 @@ struct CollectionFinder {
         case .nothing:
             return unsaid.reason(operation).map { leaveOut(.unsaid, $0) } ?? ()
         case .other(let reason): return leaveOut(.noList, reason)
-        case .list where signsIn: return leaveOut(.noList, "it is about signing in")
+        case .list where Self.signsIn(operation.path): return leaveOut(.noList, "it is about signing in")
         case .list(let answered): list = answered
         }
         if isCount(operation.path) { return leaveOut(.noList, "it only counts the records of another list") }
         let partial = PartialList(operation, item: list.item, shapes: document.shapes)
         if !document.isObserved, let reason = partial.reason() { return leaveOut(.sameRecords, reason) }
         add(operation, list, to: &all)
+    }
+
+    /// Ends of paths that begin or end a session.
+    private static let signIns: Set = ["login", "signin", "logout", "signout", "refreshtoken"]
+
+    private static func signsIn(_ path: PathPattern) -> Bool {
+        let names = path.segments.suffix(2).map(Words.folded)
+        return names.last.map(signIns.contains) == true || names == ["auth", "refresh"]
     }
 
     /// `/orders/count` beside `/orders`.
