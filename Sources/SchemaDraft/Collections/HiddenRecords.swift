@@ -26,8 +26,8 @@ enum HiddenRecords {
     private static let days: Set = ["date", "day", "time", "from", "start", "begin", "since", "after"]
     private static let ends: Set = ["end", "to", "until", "till", "before"]
 
-    /// In the document's words, the days that count if none are sent: `Defaults to today's date`. An end that is now hides nothing
-    /// that happened.
+    /// In the document's words, the days that count if none are sent: `Defaults to today's date`. A list that ends now by default
+    /// hides nothing that happened.
     private static func window(_ parameter: APIOperation.Parameter) -> String? {
         let words = Set(Words.snake(parameter.name).split(separator: "_").map(String.init))
         let isDay =
@@ -46,7 +46,7 @@ enum HiddenRecords {
     private static let states: Set = [
         "state", "status", "visibility", "visible", "active", "archived", "enabled", "published", "hidden",
     ]
-    /// What records are that lists hide. Deleted ones are not among them: they would come back.
+    /// States in which lists hide records. Deleted ones are not among them: they would come back.
     private static let hidden: Set = [
         "archived", "inactive", "disabled", "deactivated", "suspended", "hidden", "closed", "completed", "finished",
         "done", "resolved", "cancelled", "canceled", "expired", "ended", "retired", "obsolete", "discontinued",

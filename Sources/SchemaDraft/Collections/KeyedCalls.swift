@@ -7,7 +7,7 @@ struct KeyedCalls {
     struct Found: Sendable {
         var update: APIOperation?
         var deletion: Deletion?
-        /// Calls that say that they change or delete, and not which record.
+        /// Calls whose path says that they change or delete a record, for a TODO if it is not clear which one.
         var unclearUpdate: APIOperation?
         var unclearDeletion: APIOperation?
     }

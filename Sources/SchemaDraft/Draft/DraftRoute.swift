@@ -12,7 +12,7 @@ struct DraftRoute: Sendable, Equatable {
     var beside: [Constant] = []
     /// The member that has the record's key, if an update or a deletion sends it.
     var keyMember: String?
-    /// A deletion takes a list of keys there, and gets one of one.
+    /// That member takes a list of keys: a deletion sends a list with only one.
     var isKeyInList = false
     /// A PUT that changes only what it names.
     var isPartial = false
