@@ -56,7 +56,9 @@ enum HiddenRecords {
     /// One of the values that the document lists, unless it is the usual one.
     private static func choice(_ parameter: APIOperation.Parameter, isState: Bool) -> String? {
         let values = parameter.shape.enumValues.map(\.value)
-        guard values.count > 1, let whole = values.first(where: { ListFilter.all.contains($0.lowercased()) }) else { return nil }
+        guard values.count > 1, let whole = values.first(where: { ListFilter.all.contains($0.lowercased()) }) else {
+            return nil
+        }
         let usual = parameter.shape.preset ?? usual(parameter.description ?? "")
         guard let usual else { return isState ? whole : nil }
         return usual.lowercased() != whole.lowercased() && values.contains(usual) && (isState || isFilter(parameter))
