@@ -11,7 +11,7 @@ struct FilledList {
     private static let mostComparisons = 100_000
     /// How many values of members are compared; a long one counts as one more for each 128 bytes, or 32 if it is an object or a
     /// list. The server chooses what its objects have: if each one nearly fits many others, nearly all members are compared.
-    private static let mostValues = 1_000_000
+    private static let mostValues = 300_000
 
     private typealias Members = [String: JSONText]
 
