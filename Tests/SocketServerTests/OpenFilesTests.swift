@@ -1,3 +1,4 @@
+import Dispatch
 import Glibc
 import SocketServer
 import TestSupport
@@ -92,10 +93,11 @@ private final class LingeringConnection {
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &hours, socklen_t(MemoryLayout<linger>.size))
     }
 
-    /// Call it once the file has been sent: this is not the last descriptor then.
+    /// Call it once the file has been sent. On a thread of its own: if the server has dropped the file by then, this descriptor is
+    /// the last one, and lingers.
     func closeOwn() {
-        close(descriptor)
         isClosed = true
+        DispatchQueue.global().async { [descriptor] in _ = close(descriptor) }
     }
 
     deinit {
