@@ -19,7 +19,7 @@ struct PartialList {
     /// Whether a parameter of this name takes what a person searches for.
     static func isSearchWord(_ name: String) -> Bool { searches.contains(Words.folded(name)) }
 
-    /// Why the list never answers all of its records, whatever it is sent; nil if it may.
+    /// Why the list never answers all of its records; nil if it may.
     func reason() -> String? {
         if list.path.segments.contains(where: { Self.suggestions.contains(Words.folded($0)) }) {
             return "it only suggests records while a person types"
