@@ -65,15 +65,7 @@ struct RefusedByRuleTests {
             TestEngine.shop
                 .replacing(#"update: { call: "PATCH /orders/{id}" }"#, with: "update: { call: \"\(call) }")
                 .replacing("      notes:", with: "      revision: { type: integer }\n      notes:"))
-        let record = #"[{"id":"a","notes":"n","revision":7}]"#
-        try test.upstream.set("/orders", record)
-        _ = try await test.store.apply(PulledPage(entity: "orders", records: record), at: test.clock.timestamp)
-        try await test.change("a", #"{"notes":"mine"}"#)
-        test.upstream.fail(.changed(status: 400, "stale"), times: 9)
-        try await test.send()
-        try await test.send(after: .seconds(isSettled ? 70 : 5))
-        let count = try test.store.pendingCount()
-        #expect(count == (isSettled ? PendingCount(pending: 0, failed: 1) : PendingCount(pending: 1, failed: 0)))
+        try await failsOnceSettled(test, .changed(status: 400, "stale"), isSettled)
     }
 
     @Test("where changes name a version, a 409 counts as a rule once the record has settled", arguments: [false, true])
@@ -82,11 +74,17 @@ struct RefusedByRuleTests {
             TestEngine.shop
                 .replacing("  pagination:", with: "  version: { field: revision, header: X-Revision }\n  pagination:")
                 .replacing("      notes:", with: "      revision: { type: integer }\n      notes:"))
+        try await failsOnceSettled(test, .changed(status: 409, "it was paid"), isSettled)
+    }
+
+    /// Sends an edit of a record with a revision, whose every attempt ends with `error`: it waits until the record has settled, and
+    /// has failed then.
+    private func failsOnceSettled(_ test: TestEngine, _ error: UpstreamError, _ isSettled: Bool) async throws {
         let record = #"[{"id":"a","notes":"n","revision":7}]"#
         try test.upstream.set("/orders", record)
         _ = try await test.store.apply(PulledPage(entity: "orders", records: record), at: test.clock.timestamp)
         try await test.change("a", #"{"notes":"mine"}"#)
-        test.upstream.fail(.changed(status: 409, "it was paid"), times: 9)
+        test.upstream.fail(error, times: 9)
         try await test.send()
         try await test.send(after: .seconds(isSettled ? 70 : 5))
         let count = try test.store.pendingCount()
