@@ -22,16 +22,23 @@ struct CursorRow {
             ),
             arguments: [entity])
         guard let row else { return PullCursor() }
-        return PullCursor(
+        var cursor = PullCursor(
             watermark: row["watermark"], delta: row["delta"],
             pull: (row["pull"] as String?).flatMap(PullInProgress.init(json:)),
             lastSyncedAt: (row["last_synced_at"] as Int64?).map(Timestamp.init(milliseconds:)),
             lastFullAt: (row["last_full_at"] as Int64?).map(Timestamp.init(milliseconds:)),
             lateness: row["lateness"], heldDeletions: min(row["held_deletions"] as Int, Self.most), held: row["held"],
             listGap: row["list_gap"], error: row["error"], window: row["window"], total: row["total"])
+        cursor.loadedWatermark = cursor.watermark
+        return cursor
     }
 
+    /// The watermark stays as far back as a read of a record has moved it since the cursor was loaded.
     func save(_ cursor: PullCursor) throws {
+        var cursor = cursor
+        if let loaded = cursor.loadedWatermark, let stored = try watermark(), stored < loaded {
+            cursor.goBack(to: stored)
+        }
         try db.cachedStatement(
             sql: """
                 INSERT INTO sync_cursor
@@ -54,6 +61,11 @@ struct CursorRow {
             cursor.lastFullAt?.milliseconds, cursor.lateness, cursor.heldDeletions, cursor.held,
             cursor.listGap, cursor.error, cursor.window, cursor.total,
         ])
+    }
+
+    private func watermark() throws -> String? {
+        try String.fetchOne(
+            db.cachedStatement(sql: "SELECT watermark FROM sync_cursor WHERE entity = ?"), arguments: [entity])
     }
 }
 

@@ -4,6 +4,8 @@ package import EntitySchema
 package struct PullCursor: Sendable, Equatable {
     /// The change time up to which finished pulls brought everything, by the server's data.
     package var watermark: String?
+    /// The watermark when the cursor was loaded: if the stored one is older by now, a read of a record has moved it back.
+    package internal(set) var loadedWatermark: String?
     /// The upstream's own mark for what finished pulls brought (`PullPlan.DeltaToken`).
     package var delta: String?
     /// The pull that is not finished.

@@ -227,6 +227,7 @@ struct PageApplierTests {
         let page = PulledPage(entity: "orders", records: records, cursor: cursor)
         _ = try await cache.store.apply(page, at: TestCache.now)
         cursor.pull?.latest = "2026-02-01T00:00:00.000Z"
+        cursor.loadedWatermark = cursor.watermark
         #expect(try cache.store.cursor(of: "orders") == cursor)
         #expect(try cache.store.cursor(of: "messages") == PullCursor())
     }

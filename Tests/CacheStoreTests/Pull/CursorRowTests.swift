@@ -1,0 +1,31 @@
+import TestSupport
+import Testing
+
+@testable import CacheStore
+
+@Suite("Cursors")
+struct CursorRowTests {
+    @Test("the end of a pull keeps the watermark where a read of a record has moved it back meanwhile")
+    func movedBack() async throws {
+        let store = try TestCache().store
+        try await store.setCursor(of: "orders", to: PullCursor(watermark: "2026-11-20T10:00:00.000Z"))
+        var pull = try store.cursor(of: "orders")
+        var read = try store.cursor(of: "orders")
+        read.goBack(to: "2026-11-20T09:00:00.000Z")
+        try await store.setCursor(of: "orders", to: read)
+
+        pull.watermark = "2026-11-20T11:00:00.000Z"
+        try await store.setCursor(of: "orders", to: pull)
+        #expect(try store.cursor(of: "orders").watermark == "2026-11-20T09:00:00.000Z")
+    }
+
+    @Test("the pull after one that kept the watermark back moves it")
+    func movedOn() async throws {
+        let store = try TestCache().store
+        try await store.setCursor(of: "orders", to: PullCursor(watermark: "2026-11-20T09:00:00.000Z"))
+        var pull = try store.cursor(of: "orders")
+        pull.watermark = "2026-11-20T11:00:00.000Z"
+        try await store.setCursor(of: "orders", to: pull)
+        #expect(try store.cursor(of: "orders").watermark == "2026-11-20T11:00:00.000Z")
+    }
+}
