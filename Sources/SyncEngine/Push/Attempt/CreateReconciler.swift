@@ -79,10 +79,10 @@ struct CreateReconciler {
         return entity.path(path, of: change.record).map { PageRequest(entity: entity.name, path: $0, list: list) }
     }
 
-    /// Whether the upstream shows everything that the attempt did, wherever it is asked.
-    func hasSettled(_ change: OutboxChange) -> Bool {
+    /// Whether the upstream shows everything that the attempt did, wherever it is asked; `age`: of the answer that shows it.
+    func hasSettled(_ change: OutboxChange, before age: Duration = .zero) -> Bool {
         guard let attempt = change.lastAttemptAt, attempt <= now else { return true }
-        return now.since(attempt) >= reader.schema.upstream.settle
+        return now.since(attempt) - age >= reader.schema.upstream.settle
     }
 
     /// Whether the change was first sent under its idempotency key within the time to settle. Until that is over, the upstream

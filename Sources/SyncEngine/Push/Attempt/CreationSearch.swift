@@ -37,7 +37,9 @@ struct CreationSearch {
             if let found = reading.found { return .applied(found) }
             if let partial = reading.partial { return untilLong("the list may be cut: \(partial)") }
             if let doubt = reading.doubt { return .unknowable("the list may be cut: \(doubt)") }
-            guard reconciler.hasSettled(change) else { return .notYet("the upstream may still apply the attempt") }
+            guard reconciler.hasSettled(change, before: reading.age) else {
+                return .notYet("the upstream may still apply the attempt")
+            }
             let isSame = before.map(reading.isSame) ?? false
             extensions = before.map(reading.extends) ?? false ? extensions + 1 : 0
             let isAfterAttempt = reading.isNewer && reading.pages == 1
@@ -116,6 +118,8 @@ struct CreationSearch {
         var isNewer = false
         var pages = 0
         var records = 0
+        /// How old the oldest of its answers is, if a gateway had kept it.
+        var age = Duration.zero
         /// One for each record's key and compared fields, in the order in which they were first shown.
         var digests: [Int] = []
         /// Why the list may be cut; nil if nothing suggests it.
@@ -174,6 +178,7 @@ struct CreationSearch {
             reading.partial = reading.partial ?? ListDoubt.reason(page)
             reading.pages += 1
             reading.records += page.count
+            reading.age = max(reading.age, page.age ?? .zero)
             guard reading.records <= reconciler.mostRecords else {
                 reading.doubt = "it has more than \(reconciler.mostRecords.grouped) records, and no more are read"
                 return reading

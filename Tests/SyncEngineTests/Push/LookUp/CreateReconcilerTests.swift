@@ -13,10 +13,11 @@ struct CreateReconcilerTests {
     ///
     /// `since`: how long ago its attempt was; nil if there was none. `more`: what says that there are more pages.
     /// `singles`: what is served by key. `known`: the key of a record that is cached. `total`: the list's length in its answers.
+    /// `age`: how long ago a gateway fetched them.
     private func finding(
         _ pages: [String], notes: JSONText = "new", since: Duration? = nil, more: String? = nil,
         singles: String = "[]", lookUp: String = "{ match: [notes] }", id: JSONText? = nil, known: JSONText? = nil,
-        hasOnePage: Bool = false, tried: Int = 1, total: Int? = nil, partial: String? = nil
+        hasOnePage: Bool = false, tried: Int = 1, total: Int? = nil, partial: String? = nil, age: Duration? = nil
     ) async throws -> (CreateReconciler.Finding, requests: Int) {
         let test = try TestPull(create: "call: POST /orders, look_up: \(lookUp)")
         try test.upstream.serveSingles(of: singles)
@@ -42,6 +43,7 @@ struct CreateReconcilerTests {
             page.unfollowed = more
             page.total = total
             page.partial = partial
+            page.age = age
             return .success(page)
         }
         let orders = try #require(test.schema["orders"])
@@ -133,6 +135,16 @@ struct CreateReconcilerTests {
             return
         }
         #expect(requests == 2)
+    }
+
+    @Test("a list that a gateway keeps from before the attempt proves nothing yet", arguments: [30, 61])
+    func keptByGateway(age: Int) async throws {
+        let (finding, _) = try await finding(
+            [#"[{"id":"a"}]"#], since: .seconds(90), hasOnePage: true, age: .seconds(age))
+        guard case .notYet = finding else {
+            Issue.record("said to be \(finding)")
+            return
+        }
     }
 
     @Test("a list that keeps changing proves nothing yet")
