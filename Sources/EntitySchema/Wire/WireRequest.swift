@@ -17,6 +17,8 @@ package struct WireRequest: Sendable, Equatable {
 
         /// Asks for JSON. Without it, many servers answer with a web page, with XML, or with a redirect in place of an error.
         static let json = Header("Accept", "application/json")
+        /// Has caches on the way ask the server whether what they keep is still so (RFC 9111, 5.2.1.4).
+        static let current = Header("Cache-Control", "no-cache")
     }
 
     package var method: String
@@ -50,7 +52,7 @@ package struct WireRequest: Sendable, Equatable {
 
     /// Asks for a JSON document with a JSON document.
     static func query(_ path: String, _ body: JSONText?) -> WireRequest {
-        var headers = [Header.json]
+        var headers = [Header.json, .current]
         if body != nil { headers.append(Header("Content-Type", "application/json")) }
         var request = WireRequest(method: "POST", path: path, headers: headers, body: body)
         request.isReading = true
@@ -59,7 +61,7 @@ package struct WireRequest: Sendable, Equatable {
 
     /// Asks for a JSON document.
     static func get(_ path: String) -> WireRequest {
-        WireRequest(path: path, headers: [.json])
+        WireRequest(path: path, headers: [.json, .current])
     }
 
     /// Posts a JSON document and asks for one. No error repeats `secrets`, or the texts of the answer's
@@ -79,13 +81,16 @@ package struct WireRequest: Sendable, Equatable {
         WireRequest(path: address, headers: [Header("Accept", "*/*")])
     }
 
-    /// Adds the headers that the schema wants in every request. Its `Accept` replaces that for JSON.
+    /// Adds the headers that the schema wants in every request. Its `Accept` replaces that for JSON, and is for no other request;
+    /// its `Cache-Control` replaces the one of reads.
     package mutating func add(_ more: [UpstreamPlan.Header]) {
-        guard !more.isEmpty else { return }
         for header in more {
-            if header.name.lowercased() == "accept" {
+            switch header.name.lowercased() {
+            case "accept":
                 guard let place = headers.firstIndex(of: .json) else { continue }
                 headers.remove(at: place)
+            case "cache-control": headers.removeAll { $0 == .current }
+            default: break
             }
             headers.append(Header(header.name, header.value))
         }

@@ -7,6 +7,7 @@ import Testing
 struct WireRequestTests {
     private let schema: EntitySchema
     private let json = WireRequest.Header("Accept", "application/json")
+    private let current = WireRequest.Header("Cache-Control", "no-cache")
 
     init() throws {
         schema = try EntitySchema(
@@ -33,15 +34,31 @@ struct WireRequestTests {
                 """, file: "small.yaml")
     }
 
-    @Test("reads ask for JSON, the probe for nothing, a download for anything")
+    @Test("reads ask for JSON past all caches, the probe for nothing, a download for anything")
     func reads() throws {
         let photos = try #require(schema["photos"])
-        #expect(photos.recordRequest(of: .object(["id": "a b"])) == WireRequest(path: "/photos/a%20b", headers: [json]))
+        #expect(
+            photos.recordRequest(of: .object(["id": "a b"]))
+                == WireRequest(path: "/photos/a%20b", headers: [json, current]))
         #expect(photos.recordRequest(of: .object([:])) == nil)
-        #expect(schema.upstream.account?.request == WireRequest(path: "/me", headers: [json]))
+        #expect(schema.upstream.account?.request == WireRequest(path: "/me", headers: [json, current]))
         #expect(schema.upstream.probeRequest == WireRequest(path: "/ping"))
         #expect(
             WireRequest.download("/x") == WireRequest(path: "/x", headers: [WireRequest.Header("Accept", "*/*")]))
+    }
+
+    @Test("the schema's Accept and Cache-Control replace those of reads; a download keeps its own")
+    func replaced() {
+        let headers = [
+            UpstreamPlan.Header(name: "accept", value: "text/x"),
+            UpstreamPlan.Header(name: "Cache-Control", value: "max-age=5"),
+        ]
+        var read = WireRequest.get("/x")
+        read.add(headers)
+        #expect(read.headers.map(\.value) == ["text/x", "max-age=5"])
+        var download = WireRequest.download("/x")
+        download.add(headers)
+        #expect(download.headers.map(\.value) == ["*/*", "max-age=5"])
     }
 
     @Test("a value that is a step to another place is never put into a path", arguments: [".", ".."])
@@ -234,7 +251,7 @@ struct WireRequestTests {
         let refresh = try #require(schema.upstream.refresh).request(with: "r")
         #expect(refresh.method == "POST" && refresh.body?.text == #"{"refresh_token":"r"}"# && refresh.secrets == ["r"])
         let authorized = WireRequest.get("/x").authorized(by: "t", at: .bearer)
-        #expect(authorized.headers == [json, WireRequest.Header("Authorization", "Bearer t")])
+        #expect(authorized.headers == [json, current, WireRequest.Header("Authorization", "Bearer t")])
         #expect(authorized.secrets == ["t"] && WireRequest.get("/x").authorized(by: nil, at: .bearer) == .get("/x"))
     }
 }

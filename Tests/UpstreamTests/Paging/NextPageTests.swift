@@ -34,8 +34,7 @@ struct NextPageTests {
             path: "/orders", query: [QueryItem(name: "with", value: "a&b")],
             since: QueryItem(name: "after", value: "2026-01-01T00:00:00Z"), list: list, position: "3/20")
         let expected = "/orders?page=3&with=a%26b&after=2026-01-01T00%3A00%3A00Z&per=10"
-        #expect(
-            request.request == WireRequest(path: expected, headers: [WireRequest.Header("Accept", "application/json")]))
+        #expect(request.request.path == expected)
     }
 
     @Test("the first page is requested in the list's paging style")
