@@ -4,7 +4,7 @@ extension PlanReader {
     func changes(of pull: SchemaNode, _ base: ListPlan) throws(SchemaError) -> ChangesList? {
         guard let node = pull.child("changes") else { return nil }
         guard node.isMapping else { throw node.error("expected a list of its own, such as { path: /orders/changed }") }
-        try node.requireKeys(["path", "call", "query", "body"] + ListReader.keys)
+        try node.requireKeys(ListCallReader.keys + ListReader.keys)
         let list = try ListReader(node: node, base: base).list()
         var names = names(of: list, pull.child("since"))
         names.needs["until"] = "it asks for a part of everything; write it in pull.query or pull.body"

@@ -34,7 +34,7 @@ extension PlanReader {
         node.isMapping && Self.listKeys.contains { node.child($0) != nil }
     }
 
-    private static let listKeys = ["path", "call", "query", "body", "since", "key", "at"] + ListReader.keys
+    private static let listKeys = ListCallReader.keys + ["since", "key", "at"] + ListReader.keys
 
     func tombstones() throws(SchemaError) -> TombstoneList? {
         guard let pull = entity.child("pull"), let node = pull.child("deleted"), isList(node) else { return nil }

@@ -15,11 +15,9 @@ struct PlanReader {
     func pull() throws(SchemaError) -> PullPlan? {
         guard let node = entity.child("pull") else { return nil }
         try node.requireKeys(
-            [
-                "path", "call", "query", "body", "mode", "since", "changes", "changed_at", "deleted", "record",
-                "detail",
-                "where", "keep",
-            ] + ListReader.keys)
+            ListCallReader.keys
+                + ["mode", "since", "changes", "changed_at", "deleted", "record", "detail", "where", "keep"]
+                + ListReader.keys)
         var list = try ListReader(node: node, base: list).list()
         (list.lone, list.lift) = (lone, lift)
         var names = names(of: list, node.child("since"))

@@ -41,12 +41,12 @@ struct SinceReader {
     private func parameterName(isInTemplate: Bool) throws(SchemaError) -> String? {
         guard let param = node.child("param") else {
             guard isInTemplate else {
-                throw node.error("the key param is missing; add it, or write {$\(name)} in query or body")
+                throw node.error("the key param is missing; add it, or write {$\(name)} in query, body or headers")
             }
             return nil
         }
         guard !isInTemplate else {
-            throw param.error("{$\(name)} stands in path, query or body already; remove param or that")
+            throw param.error("{$\(name)} stands in query, body or headers already; remove param or that")
         }
         return try param.string()
     }
@@ -57,7 +57,8 @@ struct SinceReader {
         if let format = node.child("format") { parameter.format = try format.timeFormat() }
         if let from = node.child("from") { parameter.from = try time(from) }
         if name == nil, let value = node.child("value") {
-            throw value.error("the time stands in path, query or body; write there what is around it, and remove value")
+            throw value.error(
+                "the time stands in query, body or headers; write there what is around it, and remove value")
         }
         guard let value = node.child("value") else { return parameter }
         if let form = try value.string().firstMatch(of: #/\{\$since:([^}]+)\}/#)?.1 {

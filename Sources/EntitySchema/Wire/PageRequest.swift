@@ -42,8 +42,14 @@ package struct PageRequest: Sendable, Equatable {
     package var request: WireRequest {
         var request = call?.method == "POST" ? .query(wirePath, call?.body?.filled(value)) : WireRequest.get(wirePath)
         request.mayQuoteAnswer = mayQuoteAnswer
+        request.headers += (call?.headers ?? []).compactMap { header in
+            header.value.text(value).map { WireRequest.Header(header.name, $0) }
+        }
         return request
     }
+
+    /// Whether it asks, in a header, for what changed since a time.
+    package var isConditional: Bool { values.since != nil && call?.isConditional == true }
 
     private var wirePath: String {
         switch list.style {

@@ -52,7 +52,7 @@ package struct WireRequest: Sendable, Equatable {
 
     /// Asks for a JSON document with a JSON document.
     static func query(_ path: String, _ body: JSONText?) -> WireRequest {
-        var headers = [Header.json, .current]
+        var headers = [Header.json]
         if body != nil { headers.append(Header("Content-Type", "application/json")) }
         var request = WireRequest(method: "POST", path: path, headers: headers, body: body)
         request.isReading = true

@@ -73,7 +73,8 @@ package struct HTTPUpstream: Upstream {
     func served(_ request: PageRequest) async throws(UpstreamError) -> Page {
         let request = try await filled(request)
         let (response, secrets) = try await sendNotingSecrets(
-            request.request, isDoubtful: { isEmpty($0, request) }, accepts: { renewsPosition($0, request) })
+            request.request, isDoubtful: { isEmpty($0, request) },
+            accepts: { renewsPosition($0, request) || isUnchanged($0, request) })
         do throws(UpstreamError) {
             return try await page(in: response, request)
         } catch {
@@ -85,6 +86,7 @@ package struct HTTPUpstream: Upstream {
         let list = request.list
         let next = NextPage(after: request, base: BaseAddress(caller.baseURL ?? ""), plan.tokenPlace)
         guard !renewsPosition(response, request) else { return try renewed(response, request, next) }
+        guard !isUnchanged(response, request) else { return Page(records: .array([]), count: 0, age: response.age) }
         guard let answer = try listAnswer(response, request) else { throw try await noList(in: response, request) }
         let (body, records) = (answer.body, answer.records)
         let count = records.elementCount
@@ -115,6 +117,11 @@ package struct HTTPUpstream: Upstream {
             page.passingDelta = try? next.delta(in: whole(request.deltaToken?.place))
         }
         return page
+    }
+
+    /// Whether it says that nothing has changed since the time that a header of the request names (RFC 9110, 15.4.5).
+    private func isUnchanged(_ response: HTTPResponse, _ request: PageRequest) -> Bool {
+        response.status == 304 && request.isConditional
     }
 
     /// Whether an error says where to go on: in a list of events, or with another cursor where one has expired. Kubernetes

@@ -72,6 +72,23 @@ struct ListCallTests {
                 + "&page%5Bnumber%5D=3&page%5Bsize%5D=50&by=a%20b")
     }
 
+    @Test("headers name values too, each in its form; one without a value is left out")
+    func headers() throws {
+        let plan = try Self.plan(
+            """
+            path: /notes
+                  headers: { If-Modified-Since: "{$since}", Prefer: count=exact, Range: "items={$offset}-{$last}" }
+                  since: { field: changed, format: http }
+                  pagination: { style: offset, page_size: 50 }
+            """)
+        func own(_ request: PageRequest) -> [String] { request.request.headers.dropFirst(2).map(\.value) }
+        #expect(own(plan.request(of: "notes")) == ["count=exact", "items=0-49"])
+        let later = plan.request(of: "notes", at: "50", since: "2026-01-31T09:00:00.123Z")
+        #expect(own(later) == ["Sat, 31 Jan 2026 09:00:00 GMT", "count=exact", "items=50-99"])
+        #expect(later.isConditional && !plan.request(of: "notes").isConditional)
+        #expect(later.request.path == "/notes?limit=50", "the offset and the time stand in headers")
+    }
+
     @Test("a path may name the account and the page")
     func path() throws {
         let plan = try Self.plan(
@@ -167,7 +184,7 @@ struct ListCallTests {
                 "path: /notes\n      query: { a: \"{$since}\" }\n      since: { field: changed, param: s }",
                 "remove param or that"
             ),
-            ("path: /notes\n      since: { field: changed }", "write {$since} in query or body"),
+            ("path: /notes\n      since: { field: changed }", "write {$since} in query, body or headers"),
             (
                 "path: /notes\n      query: { a: \"{$since}\" }\n      since: { field: changed, value: x }",
                 "remove value"
@@ -176,7 +193,7 @@ struct ListCallTests {
             ("path: /notes\n      body: { a: 1 }", "write call: POST"),
             ("call: PUT /notes", "GET or POST"), ("call: POST /notes\n      path: /notes", "remove path"),
             ("path: \"/notes/{id}\"", "without braces"), ("path: \"/notes/{$since}\"", "cannot stand here"),
-            ("path: /notes\n      since: { token: next, field: changed }", "write {$delta} in query or body"),
+            ("path: /notes\n      since: { token: next, field: changed }", "write {$delta} in query, body or headers"),
             ("path: /notes\n      since: { link: next, expired: 200 }", "from 400 to 599"),
             ("path: /notes\n      since: { link: next, partial: some }", "true or false"),
             (
@@ -187,6 +204,9 @@ struct ListCallTests {
                 "path: /notes\n      deleted: { path: /gone, since: { link: next, partial: true } }", "remove it here"
             ),
             ("path: /notes\n      query: { a: \"{$now-3}\" }", "is not a template"),
+            ("path: /notes\n      headers: { Authorization: x }", "auth.send"),
+            ("path: /notes\n      headers: { Content-Type: text/x }", "set by the daemon itself"),
+            ("path: /notes\n      headers: { X-At: \"{$sinc}\" }", "is not a"),
         ])
     func refusals(_ pull: String, _ words: String) {
         #expect {

@@ -46,7 +46,7 @@ extension TimeFormat {
         case .date: return value
         // Midnight there: the offset is written, and moves nothing.
         case .pattern(let pattern): return .string(pattern.text(midnight - (pattern.offset ?? .zero)))
-        case .iso, .isoSpace: return .string(text(midnight))
+        case .iso, .isoSpace, .http: return .string(text(midnight))
         case .epoch, .epochMilliseconds: return try? JSONText(parsing: text(midnight))
         }
     }

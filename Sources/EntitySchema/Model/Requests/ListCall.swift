@@ -1,9 +1,13 @@
-/// How a list is asked for, if it is more than GET with constant parameters: by POST with a body, or with values in its
-/// path, its query or its body.
+/// How a list is asked for, if it is more than GET with constant parameters: by POST with a body, with headers, or with
+/// values in its path, its query or its body.
 package struct ListCall: Sendable, Equatable {
     package struct Parameter: Sendable, Equatable {
         package var name: String
         package var value: ValueTemplate
+
+        fileprivate func formatting(_ value: String, as format: TimeFormat) -> Parameter {
+            Parameter(name: name, value: self.value.formatting(value, as: format))
+        }
     }
 
     package var method = "GET"
@@ -12,11 +16,15 @@ package struct ListCall: Sendable, Equatable {
     /// The parameters with values; the constant ones are `PullPlan.query`.
     package var query: [Parameter] = []
     package var body: JSONTemplate?
+    /// The header fields that only this list is asked for with.
+    package var headers: [Parameter] = []
 
     package var placeholders: [ValueTemplate.Placeholder] { templates.flatMap(\.placeholders) }
 
     /// Every text with values.
-    var templates: [ValueTemplate] { [path].compactMap(\.self) + query.map(\.value) + (body?.templates ?? []) }
+    var templates: [ValueTemplate] {
+        [path].compactMap(\.self) + (query + headers).map(\.value) + (body?.templates ?? [])
+    }
 
     /// Whether a value of this name stands anywhere, so that it is no parameter of its own.
     package func names(_ value: String) -> Bool { placeholders.contains { $0.name == .value(value) } }
@@ -28,11 +36,17 @@ package struct ListCall: Sendable, Equatable {
         }
     }
 
+    /// Whether a header says from when on changes are wanted, so that an answer may say that there are none (304).
+    package var isConditional: Bool {
+        headers.contains { $0.value.placeholders.contains { $0.name == .value("since") } }
+    }
+
     /// The same with this format where `value` is named without one.
     func formatting(_ value: String, as format: TimeFormat) -> ListCall {
         var call = self
         call.path = path?.formatting(value, as: format)
-        call.query = query.map { Parameter(name: $0.name, value: $0.value.formatting(value, as: format)) }
+        call.query = query.map { $0.formatting(value, as: format) }
+        call.headers = headers.map { $0.formatting(value, as: format) }
         call.body = body?.formatting(value, as: format)
         return call
     }

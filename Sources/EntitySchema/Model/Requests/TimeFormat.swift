@@ -12,11 +12,14 @@ package enum TimeFormat: Sendable, Equatable {
     case epoch
     /// Milliseconds since then.
     case epochMilliseconds
+    /// `Sat, 31 Jan 2026 09:00:00 GMT` (RFC 9110, 5.6.7).
+    case http
     /// By its parts: `yyyy-MM-dd HH:mm`.
     case pattern(TimePattern)
 
     private static let named: [(word: String, format: TimeFormat)] = [
         ("iso", .iso), ("iso_space", .isoSpace), ("date", .date), ("epoch", .epoch), ("epoch_ms", .epochMilliseconds),
+        ("http", .http),
     ]
 
     package static let words = named.map(\.word)
@@ -43,7 +46,7 @@ package enum TimeFormat: Sendable, Equatable {
     package var isISO: Bool {
         switch self {
         case .iso, .isoSpace, .date: true
-        case .epoch, .epochMilliseconds: false
+        case .epoch, .epochMilliseconds, .http: false
         case .pattern(let pattern): pattern.isISO
         }
     }
@@ -52,7 +55,7 @@ package enum TimeFormat: Sendable, Equatable {
     package var precision: Duration {
         switch self {
         case .iso, .isoSpace, .epochMilliseconds, .date: .milliseconds(1)
-        case .epoch: .seconds(1)
+        case .epoch, .http: .seconds(1)
         case .pattern(let pattern): pattern.isDay && pattern.offset == nil ? .milliseconds(1) : pattern.precision
         }
     }
@@ -68,6 +71,7 @@ package enum TimeFormat: Sendable, Equatable {
         case .date: String((time - Self.furthestWest).description.prefix(10))
         case .epoch: "\(time.milliseconds.flooredQuotient(1000))"
         case .epochMilliseconds: "\(time.milliseconds)"
+        case .http: time.httpDate
         case .pattern(let pattern):
             pattern.text(pattern.isDay && pattern.offset == nil ? time - Self.furthestWest : time)
         }
@@ -79,6 +83,7 @@ package enum TimeFormat: Sendable, Equatable {
         case .iso, .isoSpace, .date: Timestamp(iso8601: text)
         case .epoch: Int64(text).map { Timestamp(milliseconds: $0 &* 1000) }
         case .epochMilliseconds: Int64(text).map(Timestamp.init(milliseconds:))
+        case .http: Timestamp(httpDate: text)
         case .pattern(let pattern): pattern.time(text)
         }
     }

@@ -26,7 +26,7 @@ extension TimeFormat {
         switch self {
         case .date: Self.dayRounding
         case .pattern(let pattern) where pattern.isDay && pattern.offset == nil: Self.dayRounding
-        case .iso, .isoSpace, .epoch, .epochMilliseconds, .pattern: precision
+        case .iso, .isoSpace, .epoch, .epochMilliseconds, .http, .pattern: precision
         }
     }
 

@@ -1,8 +1,10 @@
 internal import JSONText
 
-/// Reads how a list is asked for: `call` or `path`, `query` and `body`, with the values that they name.
+/// Reads how a list is asked for: `call` or `path`, `query`, `body` and `headers`, with the values that they name.
 struct ListCallReader {
-    /// Where `path`, `call`, `query` and `body` are.
+    static let keys = ["path", "call", "query", "body", "headers"]
+
+    /// Where these keys are.
     let node: SchemaNode
     let names: TemplateNames
 
@@ -38,6 +40,14 @@ struct ListCallReader {
                 throw body.error("a list with a body is asked for by POST: write call: POST …")
             }
             call.body = try body.jsonTemplate(names)
+        }
+        for (name, value) in try node.child("headers")?.members() ?? [] {
+            let text = try value.string()
+            try value.checkHeader(name, text)
+            guard name.lowercased() != "authorization" else {
+                throw value.error("\(name) is set by the daemon itself; say how in auth.send")
+            }
+            call.headers.append(ListCall.Parameter(name: name, value: try value.listTemplate(names)))
         }
         return Result(path: path.text, query: query, call: call == ListCall() ? nil : call)
     }
