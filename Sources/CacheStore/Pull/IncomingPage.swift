@@ -28,12 +28,12 @@ struct IncomingPage {
     init(_ page: JSONText, of entity: Entity, window: RecordTest? = nil, areDeletions: Bool = false) {
         let tested = Set(window?.names ?? []).sorted()
         var hidden = tested
-        let changedAt = entity.pull?.changedAt.flatMap { entity[field: $0]?.source }
+        let changedAt = entity.pull?.changedAt
         let deleted = entity.pull?.deleted
         let markPlace = entity.deletionPlace
         page.bytes.withUnsafeBufferPointer { bytes in
             var walk = JSONElementWalk(
-                bytes, members: [entity.key, deleted?.name, entity.pull?.changedAt] + tested)
+                bytes, members: [entity.key, deleted?.name, changedAt] + tested)
             while walk.next() {
                 func member(_ index: Int) -> JSONText? {
                     walk.values[index].isEmpty ? .none : .some(page.part(walk.values[index]))
@@ -53,7 +53,8 @@ struct IncomingPage {
                         text: page.part(walk.element), key: key,
                         unreadableKey: key == nil ? Self.unreadable(page.part(walk.element), entity) : nil,
                         isDeleted: key != nil && (areDeletions || deleted?.isSet(by: mark) ?? false),
-                        changed: member(2) ?? changedAt.flatMap { page.part(walk.element).at(path: $0) },
+                        changed: member(2)
+                            ?? changedAt.flatMap { entity.value(of: $0, in: page.part(walk.element)) },
                         isOutside: window.map { !$0.holds(value) } ?? false))
             }
         }

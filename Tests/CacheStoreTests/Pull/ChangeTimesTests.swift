@@ -30,6 +30,27 @@ struct ChangeTimesTests {
         }
     }
 
+    @Test("the time of creation can stand for the missing one of the last change, as a derived text")
+    func derived() throws {
+        let yaml = """
+            schema: s
+            upstream: { base_url: http://localhost }
+            entities:
+              notes:
+                fields:
+                  id: { type: string }
+                  made: { type: time }
+                  edited: { type: time }
+                  changed: { type: string, derive: { text: ["{edited}", "{made}"] } }
+                pull: { path: /notes, mode: newest_first, changed_at: changed }
+            """
+        let entity = try #require(EntitySchema(yaml: yaml, file: "s.yaml")["notes"])
+        let page = try JSONText(
+            parsing:
+                #"[{"id":"a","made":"2026-01-01","edited":null},{"id":"b","made":"2026-01-01","edited":"2026-02-01"}]"#)
+        #expect(IncomingPage(page, of: entity).records.map(\.changed) == ["2026-01-01", "2026-02-01"])
+    }
+
     @Test("a time after the server's own moves nothing")
     func future() throws {
         var times = ChangeTimes(upTo: try #require(Timestamp(iso8601: "2026-11-21T10:00:00Z")))
