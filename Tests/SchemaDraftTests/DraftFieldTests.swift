@@ -147,6 +147,21 @@ struct DraftFieldTests {
         #expect(draft.yaml.replacing("\"", with: "").contains("format: \(form)"), "\(draft.yaml)")
     }
 
+    @Test(
+        "The time can be sent in a header, in the form of HTTP unless the document says otherwise",
+        arguments: [("type: string", "http"), ("type: string, format: date-time", nil)])
+    func header(_ shape: String, _ form: String?) throws {
+        let thing = """
+            Thing: { type: object, properties: { id: { type: integer }, updated_at: { type: string, format: date-time } } }
+            """
+        let parameters = "parameters: [{ name: If-Modified-Since, in: header, schema: { \(shape) } }],"
+        let draft = try SchemaDraft.of(
+            Document(schemas: [thing], paths: ["/things: { \(Document.list("Thing", parameters)) }"]).text)
+        let pull = try #require(draft.schema["things"]?.pull)
+        #expect(pull.isSince && pull.changedAt == "updated_at" && pull.call?.isConditional == true, "\(draft.yaml)")
+        #expect(pull.sinceFormat == form.flatMap(TimeFormat.init) ?? .iso)
+    }
+
     @Test("A parameter that takes a form of no schema asks for no changes")
     func unknownForm() throws {
         let draft = try draft("format: date-time", "description: \"As RFC 2822 has it\", schema: { type: string }")

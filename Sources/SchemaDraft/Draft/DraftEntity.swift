@@ -26,7 +26,9 @@ struct DraftEntity: Sendable {
     }
 
     struct Since: Sendable, Equatable {
+        /// The parameter, or the header, with the time.
         var parameter: String
+        var isHeader = false
         var field: String
         var format: String?
     }

@@ -29,11 +29,13 @@ struct ChangeTimeGuess {
     }
 
     func since() -> Guess<DraftEntity.Since>? {
-        guard let field, let parameter = bound, let form = TimeText.form(of: parameter), fits(field, form) else {
+        guard let field, let parameter = bound, let form = Self.form(of: parameter), fits(field, form) else {
             return nil
         }
         return Guess(
-            DraftEntity.Since(parameter: parameter.name, field: field.name, format: form == "iso" ? nil : form),
+            DraftEntity.Since(
+                parameter: parameter.name, isHeader: parameter.place == "header", field: field.name,
+                format: form == "iso" ? nil : form),
             "by the names \(parameter.name) and \(field.wireName)")
     }
 
@@ -50,7 +52,16 @@ struct ChangeTimeGuess {
         return "pull.since: { param: \"\(bound.name)\", field: \(field.name) }: \(reason)"
     }
 
-    private var bound: APIOperation.Parameter? { list.queries.first(where: Self.isBound) }
+    private var bound: APIOperation.Parameter? {
+        list.queries.first(where: Self.isBound) ?? list.header("If-Modified-Since")
+    }
+
+    /// In which form it takes a time: in a header that of HTTP, unless the document says or shows another one.
+    private static func form(of parameter: APIOperation.Parameter) -> String? {
+        guard parameter.place == "header" else { return TimeText.form(of: parameter) }
+        let isSaid = parameter.shape.format != nil || parameter.shape.example != nil
+        return (isSaid ? TimeText.form(of: parameter) : nil) ?? "http"
+    }
 
     /// `updated_since`, `updated_at[gte]`, `filter[updated_after]`, `modified_since`; `since` alone where it is a time, as
     /// it may also be the key of a page.

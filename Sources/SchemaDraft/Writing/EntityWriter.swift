@@ -39,19 +39,26 @@ struct EntityWriter {
             members.append(YAMLNode.Member("query", .block(pull.query.map(Self.parameter))))
         }
         members += list(pull.records.value, pull.paging) + [single(pull.single)]
-        if let since = pull.since {
-            var parts = [
-                YAMLNode.Member("param", .text(since.value.parameter)),
-                YAMLNode.Member("field", .text(since.value.field)),
-            ]
-            if let format = since.value.format { parts.append(YAMLNode.Member("format", .text(format))) }
-            members.append(YAMLNode.Member("since", .mapping(parts), since.reason))
-        }
+        if let since = pull.since { members += changes(since) }
         if let deleted = pull.deleted {
             members.append(YAMLNode.Member("deleted", .text(deleted.value), deleted.reason))
         }
         if !children.isEmpty { members.append(YAMLNode.Member("detail", details)) }
         return members
+    }
+
+    /// How what changed since a time is asked for.
+    private func changes(_ since: Guess<DraftEntity.Since>) -> [YAMLNode.Member] {
+        var members: [YAMLNode.Member] = []
+        var parts = [YAMLNode.Member("field", .text(since.value.field))]
+        if since.value.isHeader {
+            members.append(
+                YAMLNode.Member("headers", .mapping([YAMLNode.Member(since.value.parameter, .text("{$since}"))])))
+        } else {
+            parts.insert(YAMLNode.Member("param", .text(since.value.parameter)), at: 0)
+        }
+        if let format = since.value.format { parts.append(YAMLNode.Member("format", .text(format))) }
+        return members + [YAMLNode.Member("since", .mapping(parts), since.reason)]
     }
 
     private static func parameter(_ query: DraftEntity.Query) -> YAMLNode.Member {
