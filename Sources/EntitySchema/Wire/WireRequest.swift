@@ -81,8 +81,8 @@ package struct WireRequest: Sendable, Equatable {
         WireRequest(path: address, headers: [Header("Accept", "*/*")])
     }
 
-    /// Adds the headers that the schema wants in every request. Its `Accept` replaces that for JSON, and is for no other request;
-    /// its `Cache-Control` replaces the one of reads.
+    /// Adds the headers that the schema wants in every request, but for those that this one has of its own. `Accept` replaces that
+    /// for JSON, and is for no other request; `Cache-Control` replaces the one of reads.
     package mutating func add(_ more: [UpstreamPlan.Header]) {
         for header in more {
             switch header.name.lowercased() {
@@ -90,6 +90,7 @@ package struct WireRequest: Sendable, Equatable {
                 guard let place = headers.firstIndex(of: .json) else { continue }
                 headers.remove(at: place)
             case "cache-control": headers.removeAll { $0 == .current }
+            case let name where headers.contains(where: { $0.name.lowercased() == name }): continue
             default: break
             }
             headers.append(Header(header.name, header.value))

@@ -47,7 +47,7 @@ struct WireRequestTests {
             WireRequest.download("/x") == WireRequest(path: "/x", headers: [WireRequest.Header("Accept", "*/*")]))
     }
 
-    @Test("the schema's Accept and Cache-Control replace those of reads; a download keeps its own")
+    @Test("the schema's Accept and Cache-Control replace those of reads; what a request has of its own stays")
     func replaced() {
         let headers = [
             UpstreamPlan.Header(name: "accept", value: "text/x"),
@@ -59,6 +59,9 @@ struct WireRequestTests {
         var download = WireRequest.download("/x")
         download.add(headers)
         #expect(download.headers.map(\.value) == ["*/*", "max-age=5"])
+        var list = WireRequest(path: "/x", headers: [WireRequest.Header("Prefer", "count=exact")])
+        list.add([UpstreamPlan.Header(name: "prefer", value: "return=minimal")])
+        #expect(list.headers.map(\.value) == ["count=exact"])
     }
 
     @Test("a value that is a step to another place is never put into a path", arguments: [".", ".."])
