@@ -12,19 +12,26 @@ struct FilledList {
     /// How many values of members are compared; a long one counts as one more for each 128 bytes, or 32 if it is an object or a
     /// list. The server chooses what its objects have: if each one nearly fits many others, nearly all members are compared.
     private static let mostValues = 300_000
+    /// The same for all lists of one transaction: a page may have many records with disputed lists.
+    static let mostValuesOfAll = 1_000_000
 
     private typealias Members = [String: JSONText]
 
     /// Whether a list is this one with members that the server filled in, in any order. Members that an object had before
     /// do not count as filled in: what was sent may have removed them.
-    func isShown(by list: JSONText) -> Bool {
-        guard sent.kind == .array, list.kind == .array else { return false }
+    ///
+    /// `room`: how many more values may be compared in this transaction. Without any, no list is this one.
+    func isShown(by list: JSONText, within room: inout Int) -> Bool {
+        guard room > 0, sent.kind == .array, list.kind == .array else { return false }
         let (mine, theirs) = (sent.elements, list.elements)
         guard !mine.isEmpty, mine.count == theirs.count else { return false }
         let before = before.elements
         guard max(before.count, theirs.count) * mine.count <= Self.mostComparisons else { return false }
-        var search = Search(mine: mine, theirs: theirs, before: before)
-        return search.finds() && search.isFilled
+        let most = min(room, Self.mostValues)
+        var search = Search(mine: mine, theirs: theirs, before: before, room: most)
+        let isFound = search.finds() && search.isFilled
+        room -= most - search.room
+        return isFound
     }
 
     /// The search for an object of the server's list for each one that was sent.
@@ -37,10 +44,10 @@ struct FilledList {
         private var left: [Int]
         private(set) var isFilled = false
         /// How many more values may be compared. Once it is negative, nothing fits any more.
-        private var room = FilledList.mostValues
+        private(set) var room: Int
 
-        init(mine: [JSONText], theirs: [JSONText], before: [JSONText]) {
-            (self.mine, self.theirs) = (mine, theirs)
+        init(mine: [JSONText], theirs: [JSONText], before: [JSONText], room: Int) {
+            (self.mine, self.theirs, self.room) = (mine, theirs, room)
             (sent, shown) = (mine.map(\.lastMembers), theirs.map(\.lastMembers))
             self.before = before.map(\.lastMembers)
             left = Array(theirs.indices)

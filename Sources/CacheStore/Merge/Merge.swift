@@ -76,7 +76,8 @@ struct Merge {
                 change = try store(merged, of: field, in: change)
                 continue
             }
-            if change.tried, FilledList(sent: local, before: before).isShown(by: server) {
+            let sent = FilledList(sent: local, before: before)
+            if change.tried, sent.isShown(by: server, within: &context.records.listRoom) {
                 if !isShown { shown.append((field, server, before)) }
                 change = try store(server, of: field, in: change)
                 try conflicts.decideOpen(of: change.id, field: field, .local)
@@ -135,7 +136,8 @@ struct Merge {
         own.add(change)
         if own.contains(server, of: field) { return true }
         return try own.sent[field, default: []].contains {
-            try FilledList(sent: $0, before: change.base[field] ?? .null).isShown(by: server)
+            let list = FilledList(sent: $0, before: change.base[field] ?? .null)
+            return try list.isShown(by: server, within: &context.records.listRoom)
                 || context.learn($0, as: server, of: field, entity)
         }
     }
