@@ -56,6 +56,13 @@ package struct SeenRecords: Sendable, Equatable {
         }
     }
 
+    /// Whether a page, before it is inserted, had records, and only such as were on earlier pages. False for one with a record that
+    /// was left out: whether that came before is not known.
+    package func hasAll(of outcome: PageOutcome) -> Bool {
+        guard outcome.records > 0, outcome.hadBefore == outcome.records else { return false }
+        return outcome.known.allSatisfy { $0 > knownUpTo || contains($0) }
+    }
+
     package func contains(_ pk: Int64) -> Bool {
         guard pk > 0, pk <= knownUpTo, let page = pages[pk / Self.pageSize] else { return false }
         return page[Self.word(pk)] & 1 << UInt64(pk % 64) != 0

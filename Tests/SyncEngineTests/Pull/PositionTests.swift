@@ -177,6 +177,31 @@ struct PositionTests {
         try await expectLoop(test, "the same records on page after page", asking: 102)
     }
 
+    @Test("records that come alone again and again, each time with other values, end the pull", arguments: [2, 5])
+    func changingTurns(_ count: Int) async throws {
+        let test = try TestPull()
+        serveChanging((0..<200).map { ["\($0 % count)"] }, test)
+        try await expectLoop(test, "the same records on page after page", asking: 101 + count)
+    }
+
+    @Test("more than 100 pages in a row with records of earlier pages, each time together with others, end the pull")
+    func changingPairs() async throws {
+        let test = try TestPull()
+        let keys = (0..<20).map { "\($0)" }
+        let pairs = keys.indices.flatMap { first in keys[..<first].map { [$0, keys[first]] } }
+        serveChanging([keys] + pairs, test)
+        try await expectLoop(test, "only records of earlier pages", asking: 120)
+    }
+
+    @Test("pages with records of earlier pages and a new one in between do not end the pull")
+    func changingPairsWithNews() async throws {
+        let test = try TestPull()
+        let keys = (0..<150).map { "\($0)" }
+        serveChanging(keys.indices.dropFirst(2).map { [keys[$0 % 2], keys[$0]] }, test)
+        try await test.pull(full: true)
+        #expect(try test.keys().count == 150)
+    }
+
     @Test("one record alone on 100 pages in a row does not end the pull")
     func busyRecord() async throws {
         let test = try TestPull()

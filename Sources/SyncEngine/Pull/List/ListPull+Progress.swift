@@ -1,4 +1,5 @@
 internal import CacheStore
+internal import Upstream
 
 extension ListPull {
     /// What the pages written so far have led to.
@@ -8,6 +9,8 @@ extension ListPull {
         /// The records seen so far; nil if that is unknown, and for a newest-first pull, in which no record can slide
         /// past the pages.
         var seen: SeenRecords?
+        /// How many pages in a row had only records of earlier pages.
+        var pagesWithoutNews = 0
         /// How many more records tombstones may delete.
         var tombstones = Int.max
         var summary = PullSummary()
@@ -36,6 +39,7 @@ extension ListPull.Progress {
     mutating func include(_ page: PulledPage, _ outcome: PageOutcome) {
         pull = reached(page)
         if page.cursor != nil { cursor.pull = page.cursor?.pull }
+        pagesWithoutNews = seen?.hasAll(of: outcome) == true ? pagesWithoutNews + 1 : 0
         seen?.insert(outcome)
         tombstones -= tombstones == .max ? 0 : outcome.deleted
         pull.include(outcome)
@@ -46,6 +50,18 @@ extension ListPull.Progress {
         summary.add(outcome)
         outside += outcome.outside
         shown.formUnion(outcome.shown)
+    }
+
+    /// So many pages in a row without a record that no earlier page had are no coincidence, in any order.
+    private static let mostWithoutNews = 100
+
+    /// Throws `Endless` for a list that shows the same records again and again, each time with other values.
+    func requireNews(of path: String) throws {
+        guard pagesWithoutNews > Self.mostWithoutNews else { return }
+        throw PageReader.Endless(
+            reason: .malformed(
+                "\(path) answered only records of earlier pages on \(pagesWithoutNews) pages in a row, as if it ignored which "
+                    + "page is asked for\(PageTrail.advice)"))
     }
 
     /// The pull once the page is written, but for what the page brings.

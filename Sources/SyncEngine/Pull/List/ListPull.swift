@@ -183,6 +183,7 @@ struct ListPull {
             last = step.outcomes.last
         }
         for page in fetched { page.page.share?.release() }
+        try progress.requireNews(of: plan.path)
         if progress.outside > 0 { try await puller.store.noteWindowTime(puller.upstreamTime, of: entity) }
         total = fetched.last?.page.total
         await puller.progress(fetched.last?.after.seen ?? 0, total)

@@ -6,8 +6,8 @@ struct PageTrail {
     private static let emptyPagesAllowed = 100
     /// More pages in a row with the records of earlier ones are no coincidence.
     private static let mostRepeats = 2
-    /// More pages in a row that have one and the same record alone are none either. Up to here they may be: a list of changes with
-    /// one record on a page may name it for each change.
+    /// More pages in a row with one record, each of which was alone on an earlier page, are none either. Up to here they may be: a
+    /// list of changes with one record on a page may name it for each change.
     private static let mostAlone = 100
     /// Reading keys takes longer than hashing, so only the first `compared` of `every` pages are compared by their keys.
     private static let compared = 4
@@ -17,8 +17,9 @@ struct PageTrail {
     private var pages: Set<UInt64> = []
     private var emptyInARow = 0
     private var keySequences: Set<UInt64> = []
-    /// The record that was alone on the last page, and on how many pages in a row.
-    private var alone: (key: UInt64, pages: Int) = (0, 0)
+    /// The records that were alone on a page, and how many pages in a row had none but these.
+    private var alone: Set<UInt64> = []
+    private var aloneAgain = 0
     private var number = 0
     private var repeatsInARow = 0
 
@@ -39,7 +40,7 @@ struct PageTrail {
                 throw .malformed("\(path) answered the same page twice in one pull\(Self.advice)")
             }
             noteKeys(of: page, key)
-            guard repeatsInARow <= Self.mostRepeats, alone.pages <= Self.mostAlone else {
+            guard repeatsInARow <= Self.mostRepeats, aloneAgain <= Self.mostAlone else {
                 throw .malformed(
                     "\(path) answered the same records on page after page, each time with other values, as if it ignored "
                         + "which page is asked for\(Self.advice)")
@@ -69,10 +70,9 @@ struct PageTrail {
 
     private mutating func noteAlone(_ page: Page, _ key: String?) {
         guard page.count == 1, let key, let name = Self.keys(of: page.records, key)?.first else {
-            return alone = (0, 0)
+            return aloneAgain = 0
         }
-        let record = hash(name.utf8)
-        alone = (record, alone.pages > 0 && record == alone.key ? alone.pages + 1 : 1)
+        aloneAgain = alone.insert(hash(name.utf8)).inserted ? 0 : aloneAgain + 1
     }
 
     /// Nil if a record has no key.
@@ -85,7 +85,7 @@ struct PageTrail {
         return keys
     }
 
-    private static let advice = "; check pagination in the schema: the style, and the place of the next page"
+    static let advice = "; check pagination in the schema: the style, and the place of the next page"
 
     /// Hashes eight bytes at a time, since every page of a first pull passes here.
     private func hash(_ bytes: some Collection<UInt8>) -> UInt64 {
