@@ -53,8 +53,9 @@ struct EntityPulls {
         for entity in lists {
             // Which records outside of a window are referred to is looked up for each.
             if Self.followsReferences(entity) { try await completeLoading() }
+            let turn = ListTurn(environment.clock) { try await pullOthers(lists, during: entity) }
             let summary = try await isolatingFailures(of: entity.name) {
-                try await pull(entity, full: request.full || !onlyChanges && isFullDue(entity))
+                try await pull(entity, full: request.full || !onlyChanges && isFullDue(entity), turn)
             }
             guard let summary else {
                 failed.insert(entity.name)
@@ -76,6 +77,19 @@ struct EntityPulls {
         }
         for delay in delays { try await noteFailure(of: delay.entity, delay.reason) }
         try await sweepWindows(failed: failed)
+    }
+
+    /// What changed in the other lists while that of one entity takes long. Each of them takes one turn at most: the next one goes
+    /// on where it stopped.
+    private func pullOthers(_ lists: [Entity], during long: Entity) async throws {
+        for entity in lists where entity.name != long.name {
+            let turn = ListTurn(environment.clock) { throw ListTurn.Ended() }
+            do {
+                try await isolatingFailures(of: entity.name) { try await pull(entity, full: false, turn) }
+            } catch is ListTurn.Ended {}
+        }
+        try await completeLoading()
+        await update { $0.started(long.name) }
     }
 
     private func pullDetails(of entity: Entity, _ fetch: PullPlan.Fetch, onlyChanges: Bool) async throws {
@@ -134,22 +148,22 @@ struct EntityPulls {
         return environment.schedule.isFullDue(lastFullAt: last, at: environment.now())
     }
 
-    private func puller(of entity: String, by upstream: GuardedUpstream? = nil) -> Puller {
+    private func puller(of entity: String, by upstream: GuardedUpstream? = nil, _ turn: ListTurn? = nil) -> Puller {
         Puller(
             store: store, upstream: upstream ?? monitor.pullUpstream(for: heartbeat), clock: environment.clock,
             now: environment.now, schema: environment.schema,
             serverNow: { [environment] in environment.clockOffset().map { environment.now() + $0 } },
             space: { [store] in store.space },
-            deletionGuard: DeletionGuard(share: settings.deleteGuard, confirmed: request.deletes)
+            deletionGuard: DeletionGuard(share: settings.deleteGuard, confirmed: request.deletes), turn: turn
         ) { [update] seen, total in
             await update { $0.progressed(entity, seen: seen, total: total) }
         }
     }
 
-    private func pull(_ entity: Entity, full: Bool) async throws -> PullSummary {
+    private func pull(_ entity: Entity, full: Bool, _ turn: ListTurn) async throws -> PullSummary {
         await monitor.notePull(of: entity.name)
         try logWindow(of: entity)
-        let summary = try await puller(of: entity.name).pull(entity, full: full)
+        let summary = try await puller(of: entity.name, turn).pull(entity, full: full)
         environment.measure(.pulled(entity: entity.name, written: summary.written, deleted: summary.deleted))
         environment.log.info(
             "pulled",
@@ -211,6 +225,10 @@ struct EntityPulls {
             // A database that cannot be written now fails every entity.
             if case .unwritable = error { throw error }
             try await noteFailure(of: entity, "\(error)")
+        } catch let ended as ListTurn.Ended {
+            outcome = .interrupted
+            await update { $0.interrupted(entity) }
+            throw ended
         }
         return nil
     }

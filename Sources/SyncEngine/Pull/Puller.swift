@@ -16,6 +16,8 @@ struct Puller: Sendable {
     /// That of the disk with the cache; nil if it is unknown.
     var space: @Sendable () -> DiskSpace? = { nil }
     let deletionGuard: DeletionGuard
+    /// Nil for a list that others need not wait for.
+    var turn: ListTurn?
     /// Called after each page with the records seen so far and the upstream's total.
     let progress: @Sendable (_ seen: Int, _ total: Int?) async -> Void
 

@@ -127,6 +127,7 @@ struct ListPull {
         var fetched: FetchedPage? = first
         while let page = fetched {
             guard let outcome = try await write([page]), !knowsTheRest(after: outcome) else { return }
+            try await puller.turn?.giveWay()
             fetched = try await reader.read()
         }
     }

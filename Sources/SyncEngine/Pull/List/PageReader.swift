@@ -85,6 +85,7 @@ struct PageReader: Sendable {
         var found = Pages()
         var bytes = 0
         do {
+            if next != nil, failure == nil { try await puller.turn?.giveWay() }
             repeat {
                 guard failure == nil else { break }
                 guard let page = try await read() else { break }
