@@ -62,6 +62,11 @@ final class CurlSockets {
         open.first { Self.end(of: $0, getsockname) == local && Self.end(of: $0, getpeername) == remote }
     }
 
+    /// Ends the connection between these ends, unless libcurl has closed it: it will find it dead, and make another one.
+    func breakConnection(from local: End, to remote: End) {
+        if let socket = descriptor(from: local, to: remote) { shutdown(socket, Int32(SHUT_RDWR)) }
+    }
+
     /// Stops all packets of connections from other addresses, even those that close them.
     ///
     /// Otherwise the kernel retransmits and keeps asking for the peer's hardware address while nothing can answer. Once

@@ -96,13 +96,15 @@ final class CurlWorker {
         var left: Int32 = 0
         while let message = curl_multi_info_read(multi, &left)?.pointee {
             guard message.msg == CURLMSG_DONE, let exchange = CurlExchange.of(message.easy_handle) else { continue }
-            remove(exchange.id)?.finish(message.data.result)
+            let result = message.data.result
+            remove(exchange.id, isCompleted: result == CURLE_OK)?.finish(result)
         }
     }
 
-    private func remove(_ id: UInt64) -> CurlExchange? {
+    private func remove(_ id: UInt64, isCompleted: Bool = false) -> CurlExchange? {
         guard let exchange = exchanges.removeValue(forKey: id) else { return nil }
         curl_multi_remove_handle(multi, exchange.handle)
+        if !isCompleted { exchange.breakConnection() }
         goOn(with: answers.leave(id))
         return exchange
     }
