@@ -12,16 +12,16 @@ struct SyncRun {
     private(set) var lastSucceededAt: Timestamp?
     /// Consecutive runs that ended with an error.
     private(set) var failures = 0
-    /// The number of entities of this run, and how many of them are done.
+    /// The number of entities of this run, and which of them are done: some are read again while another one takes long.
     private var expected = 1
-    private var done = 0
+    private var done: Set<String> = []
 
     mutating func begin(_ request: SyncRequest) {
         number += 1
         isRunning = true
         self.request = request
         error = nil
-        done = 0
+        done = []
         phase = nil
     }
 
@@ -40,7 +40,7 @@ struct SyncRun {
     }
 
     mutating func finished(_ entity: String, error: String?, at time: Timestamp) {
-        done += 1
+        done.insert(entity)
         if error == nil { entities[entity]?.lastSyncedAt = time }
         entities[entity]?.state = error == nil ? .idle : .error
         if let error { self.error = self.error ?? "\(entity): \(error)" }
@@ -64,6 +64,6 @@ struct SyncRun {
         let part = current.flatMap { entity in
             entity.total.map { $0 > 0 ? min(Double(entity.seen) / Double($0), 1) : 1 }
         }
-        return min((Double(done) + (part ?? 0)) / Double(expected), 1)
+        return min((Double(done.count) + (part ?? 0)) / Double(expected), 1)
     }
 }

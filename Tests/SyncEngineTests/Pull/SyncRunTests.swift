@@ -31,4 +31,13 @@ struct SyncRunTests {
         run.started("orders")
         #expect(run.progress == 0, "an earlier run does not count")
     }
+
+    @Test("an entity that is read twice counts once in the progress")
+    func again() {
+        var run = SyncRun()
+        run.begin(SyncRequest())
+        run.expect(4)
+        for _ in 1...2 { run.finished("parts", error: nil, at: Timestamp(milliseconds: 0)) }
+        #expect(run.progress == 0.25)
+    }
 }
