@@ -73,7 +73,11 @@ final class EditedFile: Sendable {
             throw CommandFailure(
                 .usage, "the editor \(editor) ended with status \(status), so nothing was sent; set VISUAL or EDITOR")
         }
-        guard let text = try? String(contentsOfFile: path, encoding: .utf8) else { throw lost }
+        guard let bytes = FileManager.default.contents(atPath: path) else { throw lost }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw CommandFailure(
+                .badData, "the editor \(editor) saved text that is not UTF-8, so nothing was sent; have it save UTF-8")
+        }
         return text
     }
 
