@@ -73,6 +73,12 @@ struct ImportSourceTests {
         #expect(failure?.message.contains("there is no field colour") == true)
     }
 
+    @Test("a row of nothing but empty cells, as spreadsheets write below the last record, is no record")
+    func emptyRows() throws {
+        let rows = try source.csv(Array("id,total,notes\r\n7,1,\r\n,,\r\n\"\",,\r\n8,2,x\r\n,,\r\n".utf8))
+        #expect(rows.map(\.line) == [2, 5])
+    }
+
     @Test("NDJSON has a row for each line that is not empty, and a line that is no object is reported with its number")
     func lines() {
         let rows = source.ndjson(Array("{\"id\":\"a\",\"_sync\":{}}\n\n[1]\n{bad\n".utf8))

@@ -67,7 +67,8 @@ struct ImportSource {
         }
     }
 
-    /// The first line has the names of the fields. Empty cells are left out.
+    /// The first line has the names of the fields. Empty cells are left out, and rows of nothing else, as spreadsheets write
+    /// them below the last record.
     func csv(_ bytes: [UInt8]) throws(CommandFailure) -> [ImportRow] {
         let rows = try CSVReader.rows(bytes)
         guard let header = rows.first else { return [] }
@@ -85,7 +86,7 @@ struct ImportSource {
                 "line \(header.line): there is no field \(name.isEmpty ? "without a name" : name); the fields are "
                     + shape.names { _ in true }.joined(separator: ", "))
         }
-        return rows.dropFirst().map { row in
+        return rows.dropFirst().filter { $0.cells.contains { !$0.isEmpty } }.map { row in
             guard row.cells.count == header.cells.count else {
                 return ImportRow(
                     line: row.line, fields: [],
