@@ -33,7 +33,8 @@ struct WatchCommand: AsyncParsableCommand {
             } catch {
                 switch error {
                 case _ where follower.hasBegun && error.isTemporary:
-                    StandardStream.output.draw(
+                    // With --json, standard output has nothing but JSON.
+                    (options.json ? StandardStream.error : .output).draw(
                         screen.text(unreachable: "the daemon is unreachable", StandardStream.output.size))
                 // A gap in the changes does not matter here.
                 case .problem(let problem) where problem.status == 410: follower = ChangeFollower(client: client)
