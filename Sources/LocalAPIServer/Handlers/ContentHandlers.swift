@@ -207,7 +207,7 @@ extension Handlers {
     }
 
     func deleteContent(of entity: Entity, _ key: String, _ request: Request) async throws -> Response {
-        return try await setContent(nil, of: entity, key, request) { _ in .done }
+        try await setContent(nil, of: entity, key, request) { _ in .done }
     }
 
     private static func next(of stream: BodyStream) async throws -> [UInt8]? {

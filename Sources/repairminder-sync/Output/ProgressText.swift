@@ -31,7 +31,7 @@ struct ProgressText: Equatable {
         guard elapsed >= Self.steadyAfter, done > begun else { return parts.joined(separator: "  ") }
         let seconds = Double(elapsed.components.seconds) + Double(elapsed.components.attoseconds) / 1e18
         let rate = Double(done - begun) / seconds
-        parts.append(contentsOf: [speed(rate)].compactMap(\.self))
+        if let speed = speed(rate) { parts.append(speed) }
         if let total, done < total {
             // A total is what the daemon says, and may be impossible.
             let left = min(Double(total - done) / rate, Self.longest)

@@ -57,8 +57,8 @@ struct APICommand: AsyncParsableCommand {
             .client(deadline: .seconds(180), largest: Self.largestFile)
         let answer = try await client.answer(
             to: LocalAPIRequest(method: method, target: target, headers: try fields, body: body))
-        let text = String(decoding: answer.body, as: UTF8.self)
         if StandardStream.output.isTerminal {
+            let text = String(decoding: answer.body, as: UTF8.self)
             StandardStream.output.write(text.isEmpty || text.hasSuffix("\n") ? text : text + "\n")
         } else {
             try StandardStream.output.writeResult(answer.body)

@@ -34,7 +34,7 @@ struct HistoryCommand: AsyncParsableCommand {
             }, kept: ["change", "what", "details"], wrapped: ["details"], times: .whole)
     }
 
-    /// `edited`, `uploading`, `conflict resolved`.
+    /// `edited here`, `uploading`, `conflict (resolved)`.
     private static func what(_ entry: JSONText) -> String {
         let kind = entry["kind"]?.plain ?? ""
         switch (kind, entry["reason"]?.plain ?? "") {
