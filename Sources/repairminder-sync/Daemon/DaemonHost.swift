@@ -1,5 +1,4 @@
 import EntitySchema
-import Foundation
 import Glibc
 import LocalAPIServer
 import Logging
@@ -45,7 +44,7 @@ extension DaemonHost {
         _ environment: Environment, notifier: ServiceNotifier, inherited: [Int32] = [],
         write: @escaping @Sendable (String) -> Void, ready: @escaping @Sendable ([BoundAddress]) -> Void = { _ in }
     ) -> DaemonHost {
-        let now: @Sendable () -> Timestamp = { Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)) }
+        let now = StateFiles.now
         let start = ContinuousClock.now
         let isJournal = StandardStream.error.isJournal(environment: environment.variables)
         return DaemonHost(
