@@ -5,6 +5,7 @@ import LocalAPI
 import SocketServer
 import TestSupport
 import Testing
+import Upstream
 
 @testable import repairminder_sync
 
@@ -125,6 +126,26 @@ import Testing
             return
         }
         #expect(message.contains("invalid response"), "\(message)")
+    }
+
+    /// Answers only when its task is cancelled.
+    private struct HangingTransport: HTTPTransport {
+        func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
+            let (never, continuation) = AsyncStream.makeStream(of: Void.self)
+            for await _ in never {}
+            withExtendedLifetime(continuation) {}
+            throw .cancelled
+        }
+    }
+
+    @Test("a call ends soon after its deadline even if a compromised daemon has libcurl hang")
+    func hangingCall() async {
+        let clock = SkippingClock()
+        let transport = PunctualTransport(transport: HangingTransport(), clock: clock)
+        await #expect(throws: TransportError.ambiguous("no complete response within 60.0 seconds")) {
+            try await transport.send(HTTPRequest(url: "http://localhost/v1/status", deadline: .seconds(60)))
+        }
+        #expect(clock.sleeps == [.seconds(65)])
     }
 
     @Test("a mistake elsewhere in the configuration does not keep commands from the daemon")

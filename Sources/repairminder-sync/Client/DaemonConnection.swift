@@ -29,6 +29,9 @@ struct DaemonConnection: Equatable {
         } catch {
             throw CommandFailure(.internalError, "cannot create an HTTP client: \(error)")
         }
+        // Lives as long as this process: its end would wait for libcurl's thread, which may hang.
+        _ = Unmanaged.passRetained(transport)
+        let punctual = PunctualTransport(transport: transport)
         return LocalAPIClient(token: token) { (request) throws(LocalAPIError) in
             // On one machine, compressing an answer takes longer than moving it.
             let plain = HTTPHeader("Accept-Encoding", "identity")
@@ -37,7 +40,7 @@ struct DaemonConnection: Equatable {
                 headers: request.headers.map { HTTPHeader($0.name, $0.value) } + [plain],
                 body: request.body, deadline: deadline, maximumBody: largest)
             do throws(TransportError) {
-                let response = try await transport.send(sent)
+                let response = try await punctual.send(sent)
                 return LocalAPIResponse(
                     status: response.status, body: response.body, location: response.header("Location"),
                     tag: response.header("ETag"))

@@ -47,7 +47,8 @@ struct ListenerChecks {
         guard descriptor >= 0 else {
             return .ok(Self.check, "\(place) takes no connection of this user: the daemon does not run, or refuses it")
         }
-        defer { close(descriptor) }
+        // Closing one to a Unix socket could take hours: files that the listener has sent would be closed with it.
+        defer { if !place.hasPrefix("/") { close(descriptor) } }
         let refusal =
             place.hasPrefix("/")
             ? listeners.refusal(of: descriptor, at: place, lookup) : listeners.refusal(of: descriptor, lookup)
