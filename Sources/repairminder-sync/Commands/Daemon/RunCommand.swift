@@ -22,7 +22,8 @@ struct RunCommand: AsyncParsableCommand {
             var strict = reader
             strict.bundle.acceptsFormer = false
             let host = DaemonHost.ofThisProcess(
-                environment, notifier: notifier, inherited: inherited.descriptors, write: StandardStream.error.write)
+                environment, notifier: notifier, inherited: inherited.descriptors,
+                write: LogOutput(.error).write)
             try await Daemon(try reader.setup(), host: host, reread: { [strict] in try strict.setup() }).run()
         } catch {
             let failure = CommandFailure(any: error)
