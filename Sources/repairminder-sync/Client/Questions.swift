@@ -1,3 +1,4 @@
+import Dispatch
 import Glibc
 
 /// Prompts at the terminal; without a terminal, reads answers line by line, so a script can supply them.
@@ -39,7 +40,8 @@ struct Questions {
 
     /// Reads a line with the echo off.
     ///
-    /// Ctrl-C ends the line instead of the program, so the echo is always turned on again.
+    /// Ctrl-C ends the line instead of the program, so the echo is always turned on again. A signal that ends the
+    /// program turns it on first.
     private func hidden() throws(CommandFailure) -> [UInt8]? {
         var usual = termios()
         guard tcgetattr(STDIN_FILENO, &usual) == 0 else {
@@ -48,6 +50,7 @@ struct Questions {
         var silent = usual
         silent.c_lflag &= ~tcflag_t(ECHO | ISIG)
         withUnsafeMutableBytes(of: &silent.c_cc) { $0[Int(VEOL)] = Self.interrupt }
+        for signal in [SIGHUP, SIGQUIT, SIGTERM] { Self.restore(usual, at: signal) }
         guard tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent) == 0 else {
             throw CommandFailure(.internalError, "cannot turn off the terminal's echo")
         }
@@ -55,6 +58,18 @@ struct Questions {
         _ = tcsetattr(STDIN_FILENO, TCSANOW, &usual)
         StandardStream.error.write("\n")
         return line
+    }
+
+    /// From here on, gives the terminal these settings before the signal ends this process.
+    private static func restore(_ settings: termios, at signal: Int32) {
+        let source = DispatchSource.makeSignalSource(signal: signal, queue: .global())
+        // The handler holds the source, which is for as long as this process lives.
+        source.setEventHandler { [source] in
+            var settings = settings
+            _ = tcsetattr(STDIN_FILENO, TCSANOW, &settings)
+            withExtendedLifetime(source) { _exit(128 + signal) }
+        }
+        source.activate()
     }
 
     /// Nil at the end of the input. Reads no byte beyond the line.
