@@ -42,14 +42,12 @@ enum RecordTable {
         // The key is a record's first field, whatever its name.
         let key = records.first.flatMap { $0["id"] == nil ? $0.members.first?.key : nil } ?? "id"
         var names: [String] = []
-        for record in records {
-            for (name, value) in record.members where name != key && isInformative(name, value) && !names.contains(name)
-            {
-                names.append(name)
-            }
+        var known: Set<String> = [key]
+        for (name, value) in records.lazy.flatMap(\.members) where isInformative(name, value) {
+            if known.insert(name).inserted { names.append(name) }
         }
         let ranked = names.enumerated().sorted { (rank($0.element), $0.offset) < (rank($1.element), $1.offset) }
-        let first = [key] + kept.filter { $0 != key && names.contains($0) }
+        let first = [key] + kept.filter { $0 != key && known.contains($0) }
         let others = ranked.map(\.element).filter { !first.contains($0) }
         return first + others.prefix(max(most - first.count + 1, 0))
     }
