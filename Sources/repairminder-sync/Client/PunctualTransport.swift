@@ -2,9 +2,9 @@ import Upstream
 
 /// A transport that keeps the deadline of a request even if the one below hangs.
 ///
-/// On a Unix socket a server can send open files with its answer (unix(7), `SCM_RIGHTS`). The kernel closes them on libcurl's
-/// thread, and that may take as long as the server likes: a connection of TCP that has something left to send can linger for
-/// hours. A compromised daemon could so keep root waiting.
+/// On a Unix socket a server can send open files with its answer (unix(7), `SCM_RIGHTS`). The kernel closes them on
+/// libcurl's thread, and that may take as long as the server likes: a connection of TCP that has something left to send
+/// can linger for hours. A compromised daemon could so keep root waiting.
 struct PunctualTransport: HTTPTransport {
     let transport: any HTTPTransport
     var clock: any Clock<Duration> = ContinuousClock()
