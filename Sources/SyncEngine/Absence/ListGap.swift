@@ -1,6 +1,7 @@
 internal import CacheStore
 
-/// How a list disagrees with itself: its total with its records, or a row with its double.
+/// How a list disagrees with itself: its total with its records, or a row with its double. One that says itself that it lacks
+/// records is no other case.
 ///
 /// A gap that every pull sees belongs to the list: it is reported, the list is no longer read twice for it, and the list
 /// never shows which records are gone.
@@ -10,21 +11,24 @@ struct ListGap: Equatable {
     /// How many records it showed twice, and a digest of which ones.
     var twice: Int
     var digest: Int64
+    /// A page says that it lacks records.
+    var isPartial: Bool
 
     /// A gap that was seen this many times in a row belongs to the list.
     static let enough = 3
 
     /// Nil without a gap.
-    init?(total: Int, repeated: Set<Int64>) {
-        guard total != 0 || !repeated.isEmpty else { return nil }
+    init?(total: Int, repeated: Set<Int64>, isPartial: Bool = false) {
+        guard total != 0 || !repeated.isEmpty || isPartial else { return nil }
         self.total = total
+        self.isPartial = isPartial
         twice = repeated.count
         digest = repeated.sorted().reduce(0) { ($0 &* 31) &+ $1 }
     }
 
     /// For `PullCursor.listGap`: how often it was seen in a row, with `before` the last such text.
     func noted(after before: String?) -> (text: String, times: Int) {
-        let mark = "\(total)/\(twice)/\(digest)"
+        let mark = "\(total)/\(twice)/\(digest)\(isPartial ? "/partial" : "")"
         let parts = (before ?? "").split(separator: " ")
         let known = parts.count == 2 && parts[1] == mark ? Int(parts[0]) ?? 0 : 0
         let times = min(known, Self.enough - 1) + 1

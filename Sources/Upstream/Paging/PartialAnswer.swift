@@ -17,7 +17,17 @@ enum PartialAnswer {
         // A range of a list that was asked for says which one it is, as PostgREST's do.
         if response.status == 206, response.header("Content-Range") == nil { return "status 206" }
         guard envelope.kind == .object, !keys.contains(where: { envelope[$0] != nil }) else { return nil }
-        return flags.first { envelope[$0]?.boolean == true } ?? failures.first { isFilled(envelope[$0]) }
+        if let flag = flags.first(where: { envelope[$0]?.boolean == true }) { return flag }
+        return failures.first { isFilled(envelope[$0]) } ?? (isError(envelope["error"]) ? "error" : nil)
+    }
+
+    /// Whether an object says why the rest is not there, as ServiceNow's does once a request has taken too long.
+    /// A text may be "OK", and a code of 0 or one below 400 says the same.
+    private static func isError(_ value: JSONText?) -> Bool {
+        guard let value, value.kind == .object else { return false }
+        let code = ["code", "status"].lazy.compactMap { value[$0]?.wholeNumber }.first
+        guard code.map({ $0 != 0 && !(100..<400).contains($0) }) ?? true else { return false }
+        return ["message", "detail", "description", "reason"].contains { value[$0]?.string?.isEmpty == false }
     }
 
     private static func isFilled(_ value: JSONText?) -> Bool {

@@ -45,6 +45,24 @@ struct DeltaTokenTests {
         #expect(try test.cursor.delta == "t2")
     }
 
+    @Test("the token stays while a page says that it lacks records, and moves once none does")
+    func lackingRecords() async throws {
+        let test = try TestPull(Self.pull)
+        try await first(test)
+        let changes = try Self.page(#"[{"id":"d"}]"#, delta: "t2")
+        test.upstream.answering { _ in
+            var page = changes
+            page.partial = "timed_out"
+            return .success(page)
+        }
+        try await test.pull()
+        #expect(try test.keys() == ["a", "b", "c", "d"])
+        #expect(try test.cursor.delta == "t1")
+        test.upstream.answering { _ in .success(changes) }
+        try await test.pull()
+        #expect(try test.cursor.delta == "t2")
+    }
+
     @Test("after an empty last page without a token, that of the page before counts", arguments: [false, true])
     func emptyLastPage(isFirstPull: Bool) async throws {
         let test = try TestPull(Self.pull)

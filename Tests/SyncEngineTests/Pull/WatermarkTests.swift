@@ -72,6 +72,44 @@ struct WatermarkTests {
         #expect(try test.cursor == before)
     }
 
+    @Test("the watermark stays while a page says that it lacks records, and moves once none does")
+    func lackingRecords() async throws {
+        let test = try TestPull()
+        try test.upstream.serve([#"[{"id":"a","updated_at":"2026-01-01T12:00:00Z"}]"#])
+        try await test.pull()
+        let late = try JSONText(parsing: #"[{"id":"c","updated_at":"2026-01-01T12:40:00Z"}]"#)
+        test.upstream.answering { _ in
+            var page = Page(records: late, count: 1)
+            page.partial = "errors"
+            return .success(page)
+        }
+        try await test.pull()
+        #expect(try test.keys() == ["a", "c"])
+        #expect(try test.cursor.watermark == early)
+        let all = try JSONText(
+            parsing: """
+                [{"id":"b","updated_at":"2026-01-01T12:20:00Z"},{"id":"c","updated_at":"2026-01-01T12:40:00Z"}]
+                """)
+        test.upstream.answering { _ in .success(Page(records: all, count: 2)) }
+        try await test.pull()
+        #expect(try test.cursor.watermark == "2026-01-01T12:40:00.000Z")
+    }
+
+    @Test("a list that always says that it lacks records is read with the watermark all the same")
+    func alwaysLackingRecords() async throws {
+        let test = try TestPull()
+        let records = try JSONText(parsing: #"[{"id":"a","updated_at":"2026-01-01T12:00:00Z"}]"#)
+        test.upstream.answering { _ in
+            var page = Page(records: records, count: 1)
+            page.partial = "errors"
+            return .success(page)
+        }
+        try await test.pull()
+        #expect(try test.cursor.watermark == nil)
+        try await test.pull()
+        #expect(try test.cursor.watermark == early)
+    }
+
     @Test("rows of the same millisecond as the last one seen are requested again")
     func ties() async throws {
         for inclusive in [true, false] {

@@ -18,6 +18,8 @@ struct PartialAnswerTests {
             (#"{"errors":[{"shard":2}]}"#, "errors"), (#"{"errors":"shard 2 failed"}"#, "errors"),
             (#"{"errors":{"shard":2}}"#, "errors"), (#"{"timed_out":true}"#, "timed_out"),
             (#"{"incomplete_results":true}"#, "incomplete_results"), (#"{"partial":true}"#, "partial"),
+            (#"{"error":{"message":"Transaction cancelled"},"status":"failure"}"#, "error"),
+            (#"{"error":{"code":504,"message":"timeout"}}"#, "error"),
         ])
     func members(_ envelope: String, _ member: String) throws {
         #expect(try found(envelope) == member)
@@ -27,6 +29,8 @@ struct PartialAnswerTests {
         "a whole answer has none that does",
         arguments: [
             "[]", "{}", #"{"errors":[]}"#, #"{"errors":null,"timed_out":false}"#, #"{"errors":{}}"#, #"{"errors":""}"#,
+            #"{"error":"OK"}"#, #"{"error":{"code":0,"message":"success"}}"#, #"{"error":{"message":""}}"#,
+            #"{"error":{"code":200,"message":"OK"}}"#, #"{"error":null}"#,
             #"{"errors":0,"partial":"none"}"#, #"{"id":7,"partial":true,"errors":["no address"],"parts":[]}"#,
         ])
     func whole(_ envelope: String) throws {

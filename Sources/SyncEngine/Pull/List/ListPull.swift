@@ -230,8 +230,10 @@ struct ListPull {
 
     /// How the list disagrees with itself; nil if it does not.
     private var gap: ListGap? {
-        guard pull.kind != .delta else { return nil }
-        return ListGap(total: total.map { $0 - pull.seen } ?? 0, repeated: progress.seen?.repeated ?? [])
+        let counts = pull.kind != .delta
+        return ListGap(
+            total: counts ? total.map { $0 - pull.seen } ?? 0 : 0,
+            repeated: counts ? progress.seen?.repeated ?? [] : [], isPartial: reader.isPartial)
     }
 
     /// A record changed while the pull was under way, and another one may have slid past its pages.
@@ -239,7 +241,8 @@ struct ListPull {
 
     /// A record may not have been on any page.
     private var hasMoved: Bool {
-        isUnstable && !hasOnlyGrown || progress.seen?.repeated.isEmpty == false && !isUsualGap
+        let lacks = reader.isPartial || progress.seen?.repeated.isEmpty == false
+        return isUnstable && !hasOnlyGrown || lacks && !isUsualGap
     }
 
     /// Records came to the end of the list while it was read, and nothing else happened: each was on a page. A busy upstream

@@ -26,8 +26,9 @@ struct PageReader: Sendable {
     private var passingDelta: String?
     /// Why the list may be cut, once its last page was read; nil if nothing suggests it.
     private(set) var cut: String?
-    /// The same of a page before.
+    /// Why a page says itself that it lacks records; nil if none does.
     private var passingCut: String?
+    var isPartial: Bool { passingCut != nil }
 
     /// The most pages that are fetched before they are written, and the most bytes after which no other is.
     private static let mostAhead = 8
