@@ -65,6 +65,11 @@ struct MeaningTests {
         }
     }
 
+    @Test("text that a server trims at one end alone is trimmed", arguments: [#""  a b""#, #""a b  ""#])
+    func trimmedAtOneEnd(_ answer: String) throws {
+        #expect(field(.string).forms(from: try json(#""  a b  ""#), to: try json(answer)) == [.trimmed])
+    }
+
     @Test("false is no value where no boolean belongs", arguments: ["null", #""""#])
     func falseForNothing(_ nothing: String) throws {
         for kind in [Field.Kind.string, .reference(to: "orders"), .date, .time] {
@@ -99,6 +104,7 @@ struct MeaningTests {
             (.list, "[1]", "[1,2]"), (.string, #""A &amp; B""#, #""A & B""#),
             (.string, #""A & B""#, #""A &amp;amp; B""#), (.string, #""a""#, #""<p>b</p>""#),
             (.string, #""<p>a</p>""#, #""a""#), (.string, #""a b""#, #""a  b""#), (.string, #""a  b""#, #""ab""#),
+            (.string, #""  a  ""#, #"" a""#),
         ])
     func noForm(kind: Field.Kind, value: String, answer: String) throws {
         #expect(field(kind).forms(from: try json(value), to: try json(answer)) == nil)

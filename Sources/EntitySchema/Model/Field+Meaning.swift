@@ -63,9 +63,9 @@ extension Field {
         _ one: JSONText, _ other: JSONText, _ forms: Set<NormalForm>, _ directed: Bool
     ) -> Bool {
         guard one.isScalar, other.isScalar else { return false }
-        func form(_ text: String) -> String {
+        func form(_ text: String, trimmed: (String) -> String = { $0.withoutSpaceAround }) -> String {
             var text = text.withPlainLines
-            if forms.contains(.trimmed) { text = text.withoutSpaceAround }
+            if forms.contains(.trimmed) { text = trimmed(text) }
             if forms.contains(.squished) { text = text.split(whereSeparator: \.isWhitespace).joined(separator: " ") }
             if forms.contains(.lowercased) { text = text.lowercased() }
             if forms.contains(.uppercased) { text = text.uppercased() }
@@ -77,8 +77,13 @@ extension Field {
             return forms.contains(.escaped) ? HTMLText.unescaped(text).withPlainLines : text
         }
         // Swift compares text by canonical equivalence, so NFC and NFD are the same.
-        return directed
-            ? form(one.plain) == read(other.plain) : form(read(one.plain)) == form(read(other.plain))
+        guard directed else { return form(read(one.plain)) == form(read(other.plain)) }
+        let answer = read(other.plain)
+        if form(one.plain) == answer { return true }
+        // Some servers trim one end alone.
+        return forms.contains(.trimmed)
+            && (form(one.plain, trimmed: { $0.withoutSpaceAfter }) == answer
+                || form(one.plain, trimmed: { $0.withoutSpaceBefore }) == answer)
     }
 
     private func isSameList(_ one: JSONText, _ other: JSONText, _ forms: Set<NormalForm>) -> Bool {
@@ -155,9 +160,12 @@ extension String {
         return String(decoding: plain, as: UTF8.self)
     }
 
-    fileprivate var withoutSpaceAround: String {
-        let tail = drop { $0.isWhitespace }
-        guard let end = tail.lastIndex(where: { !$0.isWhitespace }) else { return "" }
-        return String(tail[...end])
+    fileprivate var withoutSpaceAround: String { withoutSpaceBefore.withoutSpaceAfter }
+
+    fileprivate var withoutSpaceBefore: String { String(drop { $0.isWhitespace }) }
+
+    fileprivate var withoutSpaceAfter: String {
+        guard let end = lastIndex(where: { !$0.isWhitespace }) else { return "" }
+        return String(self[...end])
     }
 }

@@ -2,7 +2,7 @@ package import JSONText
 
 /// What a server was seen to make of the values of one field that it was sent.
 package enum NormalForm: String, Sendable, Equatable, CaseIterable {
-    /// Text without the spaces around it.
+    /// Text without the spaces around it, or without those at one end.
     case trimmed
     /// The same, with each run of white space inside collapsed to one space, as by Rails' `squish` and HTML.
     case squished
