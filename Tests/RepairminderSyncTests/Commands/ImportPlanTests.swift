@@ -25,7 +25,7 @@ struct ImportPlanTests {
             requests.withLock { $0.append(request) }
             switch (request.method, request.target.split(separator: "?").first) {
             case ("GET", "/v1/orders/a"), ("GET", "/v1/orders/number%3A7"):
-                return LocalAPIResponse(status: 200, body: Array(#"{"id":"a","number":7}"#.utf8))
+                return LocalAPIResponse(status: 200, body: Array(#"{"id":"a","number":7,"box":{"shelf":1}}"#.utf8))
             case ("GET", "/v1/orders/number%3A9"):
                 return LocalAPIResponse(
                     status: 400, body: Array(#"{"title":"Bad request","detail":"b, c","code":"ambiguous_id"}"#.utf8))
@@ -93,6 +93,17 @@ struct ImportPlanTests {
         #expect(plan.updated == 1 && plan.created == 0)
         #expect(plan.failures.map(\.line).sorted() == [1, 2])
         #expect(Set(plan.failures.map(\.message)) == ["no such notes", "there is no field colour"])
+    }
+
+    @Test("what a known record shows beside its fields is left out of a row that has it unchanged")
+    func besideFields() async throws {
+        let (plan, _) = try await plan([
+            #"{"id":"a","box":{"shelf":1},"notes":"x"}"#, #"{"id":"a","box":{"shelf":2}}"#,
+            #"{"id":"b","box":{"shelf":1}}"#,
+        ])
+        #expect(plan.portions.flatMap(\.rows).map { $0.body["body"]?.text } == [#"{"notes":"x"}"#])
+        #expect(plan.failures.map(\.line) == [2, 3])
+        #expect(Set(plan.failures.map(\.message)) == ["there is no field box"])
     }
 
     @Test("rows that fail for the same reason are one line of the report, with all their lines")

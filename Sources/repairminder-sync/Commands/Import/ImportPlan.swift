@@ -59,25 +59,23 @@ struct ImportPlan {
 
     /// Decides what a row does; it is counted when it is sent.
     mutating func add(_ row: ImportRow, _ client: LocalAPIClient) async throws(LocalAPIError) {
-        if let problem = row.problem ?? problem(with: row.fields) {
-            failures.append(Failure(line: row.line, message: problem))
-            return
-        }
+        if let problem = row.problem { return fail(row, problem) }
         let named = row.value(of: shape.key)
         do throws(LocalAPIError) {
-            if let key = try await existing(named, row, client) {
-                if !isRefused("update", row) { addUpdate(of: key, row) }
-                return
-            }
+            if let (key, record) = try await existing(named, row, client) { return addUpdate(of: key, record, row) }
         } catch {
             guard case .problem(let problem) = error, problem.code == "ambiguous_id" else { throw error }
-            failures.append(Failure(line: row.line, message: problem.message))
-            return
+            return fail(row, problem.message)
         }
+        if let problem = problem(with: row.fields) { return fail(row, problem) }
         if named != nil || shape.naturalKeys.contains(where: { row.value(of: $0) != nil }) {
             firstUnknown = firstUnknown ?? row.line
         }
         if !isRefused("create", row) { addCreation(row, isNamed: named != nil) }
+    }
+
+    private mutating func fail(_ row: ImportRow, _ problem: String) {
+        failures.append(Failure(line: row.line, message: problem))
     }
 
     /// Whether a dry run knows that the daemon would refuse this, because no route of the schema sends it.
@@ -88,15 +86,15 @@ struct ImportPlan {
         return true
     }
 
-    /// The key of the cached record that the row's id or one of its natural keys names.
+    /// The cached record that the row's id or one of its natural keys names, and the key to change it by.
     private func existing(
         _ named: String?, _ row: ImportRow, _ client: LocalAPIClient
-    ) async throws(LocalAPIError) -> String? {
-        if let named { return try await RecordID.cached(named, in: entity, client) == nil ? nil : named }
+    ) async throws(LocalAPIError) -> (key: String, record: JSONText)? {
+        if let named { return try await RecordID.cached(named, in: entity, client).map { (named, $0) } }
         for name in shape.naturalKeys {
             guard let value = row.value(of: name) else { continue }
             if let record = try await RecordID.cached("\(name):\(value)", in: entity, client) {
-                return record[shape.key]?.plain
+                return record[shape.key].map { ($0.plain, record) }
             }
         }
         return nil
@@ -115,8 +113,13 @@ struct ImportPlan {
         return nil
     }
 
-    private mutating func addUpdate(of key: String, _ row: ImportRow) {
-        let fields = row.fields.filter { $0.key != shape.key }
+    /// An exported row also has what the upstream sends beside the schema's fields. Unchanged, it is left out.
+    private mutating func addUpdate(of key: String, _ record: JSONText, _ row: ImportRow) {
+        let fields = row.fields.filter { name, value in
+            name != shape.key && (shape.field(name) != nil || record[name]?.isEquivalent(to: value) != true)
+        }
+        if let problem = problem(with: fields) { return fail(row, problem) }
+        guard !isRefused("update", row) else { return }
         let operation = JSONText.object([
             "operation": "update", "entity": .string(entity), "id": .string(key), "body": .object(members: fields),
         ])
