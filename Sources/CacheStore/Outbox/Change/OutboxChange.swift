@@ -110,6 +110,11 @@ package struct OutboxChange: Sendable, Equatable {
         return meaning.newForms(from: sent, to: value, of: field) != nil || isFilled(sent, in: value)
     }
 
+    /// The same for all of these fields.
+    package func isFormed(in record: JSONText, of entity: Entity, _ fields: [String]) -> Bool {
+        fields.allSatisfy { isForm(of: $0, in: record, entity) }
+    }
+
     /// The fields that were sent, without the key.
     private func sentFields(of entity: Entity) -> [String] { body.members.map(\.key).filter { $0 != entity.key } }
 
@@ -153,7 +158,7 @@ package struct OutboxChange: Sendable, Equatable {
     /// look-up it has what the server may have made of them, or all sent values but one are its own.
     package func isNearly(_ record: JSONText, of entity: Entity, _ fields: [String]) -> Bool {
         func isForm(_ field: String) -> Bool { self.isForm(of: field, in: record, entity) }
-        if fields.allSatisfy(isForm) { return true }
+        if isFormed(in: record, of: entity, fields) { return true }
         // References are the same for many records.
         let sent = body.members.filter { name, value in
             guard name != entity.key, value.kind != .null, let field = entity[field: name] else { return false }

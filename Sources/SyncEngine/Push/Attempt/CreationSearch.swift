@@ -108,7 +108,7 @@ struct CreationSearch {
         var near: String?
         /// There is more than one of these.
         var hasSeveral = false
-        /// One of them that has the compared values, which many records have.
+        /// One of them that has the compared values, which many records have, or what the server may have made of them.
         var unsure: RemoteRecord?
         /// Some record shows a field of the look-up.
         var isTelling = false
@@ -206,12 +206,13 @@ struct CreationSearch {
         let verdict = try await witness.verdict(on: near.record, for: change, entity, isNeeded: needsContent)
         if verdict == .another { return }
         let isOwn = try verdict == .own && mayBeOwn(near.record)
-        if isOwn, change.isSaid(by: near.record, of: entity, fields) {
-            if isSure(of: near.record), mayHaveAmong(record, or: near.record) {
-                reading.found = near
-                return
-            }
-            if !isOlder(near.record) { reading.unsure = near }
+        let isSaid = change.isSaid(by: near.record, of: entity, fields)
+        if isOwn, isSaid, isSure(of: near.record), mayHaveAmong(record, or: near.record) {
+            reading.found = near
+            return
+        }
+        if isOwn, isSaid || change.isFormed(in: near.record, of: entity, fields), !isOlder(near.record) {
+            reading.unsure = near
         }
         let key = entity.shownKey(of: near.record)
         guard tells else { return reading.hidden = key }

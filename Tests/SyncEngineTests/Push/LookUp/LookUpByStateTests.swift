@@ -100,6 +100,15 @@ struct LookUpByStateTests {
         #expect(try await finding(mine, [others, more], errorClass: .accepted).doubt != nil)
         #expect(try await finding(mine, [others, own], errorClass: .accepted).key == "b")
     }
+
+    @Test("of a creation that the upstream has accepted, the only record with a trimmed text is the created one")
+    func acceptedAndTrimmed() async throws {
+        let sent = #"{"kind":"refund","notes":" mine "}"#
+        let more = own.replacing("\"id\":\"b\"", with: "\"id\":\"c\"")
+        #expect(try await finding(sent, [own], match: "notes", errorClass: .accepted).key == "b")
+        #expect(try await finding(sent, [own, more], match: "notes", errorClass: .accepted).doubt != nil)
+        #expect(try await finding(sent, [own], match: "notes").doubt != nil, "its answer was lost")
+    }
 }
 
 extension CreateReconciler.Finding {
