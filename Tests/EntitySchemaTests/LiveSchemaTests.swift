@@ -263,6 +263,7 @@ struct LiveSchemaTests {
             #expect(sent.body == body)
         }
         #expect(!executions.hasRoute(for: .update, record: .object(["status": "completed"]), fields: ["status"]))
+        #expect(executions[field: "status"]?.hasSteps == true, "resuming what was never paused is refused")
     }
 
     @Test("line items and payments are sent in the order of writing, as are a ticket, its messages and macros")

@@ -63,6 +63,28 @@ struct LaterEditTests {
         #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
     }
 
+    @Test("a step that is taken back before it is sent calls nothing, and leaves the queue")
+    func takenBack() async throws {
+        let test = try await test()
+        try answerSteps(test)
+        try await test.change("a", #"{"status":"ready"}"#)
+        try await test.send()
+        for status in ["done", "ready"] { try await test.change("a", #"{"status":"\#(status)"}"#) }
+        try await test.send()
+        #expect(paths(test) == ["/orders/a/ready"])
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+    }
+
+    @Test("a step that is taken back after an earlier one is not sent twice")
+    func takenBackLater() async throws {
+        let test = try await test()
+        try answerSteps(test)
+        for status in ["ready", "done", "ready"] { try await test.change("a", #"{"status":"\#(status)"}"#) }
+        for _ in 1...2 { try await test.send() }
+        #expect(paths(test) == ["/orders/a/ready"])
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+    }
+
     @Test("an action whose answer was lost is repeated as the same action")
     func repeatedAction() async throws {
         let test = try await test()

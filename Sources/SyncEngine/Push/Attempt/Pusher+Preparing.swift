@@ -26,6 +26,10 @@ extension Pusher {
                 ? try await repeatable(change, entity) : try await lookedUp(change, entity)
         }
         if isUnclear, change.operation == .delete { return try await repeatable(deletion: change, entity) }
+        if try takesStepBack(change, entity) {
+            try await finish(lookedUp: change, as: .acknowledged(record: nil))
+            return nil
+        }
         guard isUnclear && change.operation == .update || isHeld(change, entity) else {
             return try await isLateRepeat(change) ? mergedRepeat(change, entity) : change
         }
@@ -41,6 +45,16 @@ extension Pusher {
         guard isUnclear, change.isSaid(by: found.record, of: entity) else { return change }
         try await acknowledge(change, found)
         return nil
+    }
+
+    /// Whether an edit of a field with steps only takes back one that was never sent: the server has that value, and may refuse
+    /// to be set to it.
+    private func takesStepBack(_ change: OutboxChange, _ entity: Entity) throws -> Bool {
+        guard change.operation == .update, !change.wasSent,
+            change.body.members.contains(where: { entity[field: $0.key]?.hasSteps == true }),
+            let known = try store.remote(of: change.entity, key: change.key)
+        else { return false }
+        return change.isSaid(by: known, of: entity)
     }
 
     /// Whether others may have edited the record since a change that is repeated under its key was made: its first attempt
@@ -88,8 +102,7 @@ extension Pusher {
         case .notYet(let reason):
             let failure = PushFailure(
                 change.wasAccepted ? .accepted : .unseen,
-                message: "\(change.wasAccepted ? "the answer had no record" : "the answer was lost"), and \(reason); "
-                    + "looking again later")
+                message: "\(change.lackOfAnswer), and \(reason); looking again later")
             // After the time to settle only a list that keeps changing is the reason, and it may be long.
             let wait = reconciler.hasSettled(change) ? max(lookUpRetry(change), Self.lookUpWait) : Self.lookUpWait
             try await finish(lookedUp: change, as: .waiting(failure, at: monotonicNow() + wait, counted: false))
@@ -97,7 +110,7 @@ extension Pusher {
             let failure = PushFailure(
                 .unclear,
                 message:
-                    "the answer was lost, and \(reason): check whether the upstream has the record, then retry or "
+                    "\(change.lackOfAnswer), and \(reason): check whether the upstream has the record, then retry or "
                     + "discard")
             try await finish(lookedUp: change, as: .failed(failure))
         }
