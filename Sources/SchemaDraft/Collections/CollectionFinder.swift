@@ -142,19 +142,22 @@ struct CollectionFinder {
     }
 
     /// `{issue_number}` in the path of a project's issue is its number, which mostly begins at 1 in each project. The issue's
-    /// own `id` is its key; without one, the issues of two projects could not be told apart, unless `/issues/{number}` does.
+    /// own `id` is its key; without one, the issues of two projects could not be told apart, unless `/issues/{number}` does. So
+    /// for a name, such as that of a label; without an `id`, its key is also that of the project, see `KeyBelow`.
     private func leaveCounters(_ found: inout Found) {
         let parents = Parents(found.collections)
         for index in found.collections.indices.reversed() where parents.isBelow(found.collections[index]) {
             let own = found.collections[index]
-            guard let counter = own.answer.item[own.key.value], !KeyGuess.isCertain(own.key.value),
-                document.shapes.shape(of: counter).kind == .integer
-            else { continue }
+            guard let counter = own.answer.item[own.key.value] else { continue }
+            let isCounter =
+                document.shapes.shape(of: counter).kind == .integer && !KeyGuess.isCertain(own.key.value)
+            let isName = KeyGuess.mayRepeat(own.key.value) && own.recordPath?.parameters.count != 1
+            guard isCounter || isName else { continue }
             let id = own.answer.item.properties.first { Words.folded($0.name) == "id" }
             if let id, document.shapes.shape(of: id).isTextOrNumber {
                 found.collections[index].key = Guess(
                     id.name, "its name; \(counter.name) may repeat below another record")
-            } else if !PathParameter.ends(counter.name), own.recordPath?.parameters.count != 1 {
+            } else if isCounter, !PathParameter.ends(counter.name), own.recordPath?.parameters.count != 1 {
                 found.collections.remove(at: index)
                 let reason = "\(counter.name) may repeat below another record, and nothing else identifies its records"
                 found.leftOut.append(LeftOut(path: own.path.text, why: .noKey, reason: reason))

@@ -19,6 +19,11 @@ struct KeyGuess {
     /// Whether a member of that name is certainly a key.
     static func isCertain(_ name: String) -> Bool { names.contains(Words.folded(name)) }
 
+    /// Whether records below two others may have the same value there: each task has a variable of that name.
+    static func mayRepeat(_ name: String) -> Bool {
+        (["key"] + weakNames + lastNames).contains(Words.folded(name))
+    }
+
     static func isKeyName(_ name: String) -> Bool { (names + weakNames).contains(Words.folded(name)) }
 
     /// `record`: the name of a record in its path, which is mostly its key. `hasOther`: that name was found to be no member

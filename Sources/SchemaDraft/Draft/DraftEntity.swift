@@ -57,6 +57,8 @@ struct DraftEntity: Sendable {
     var key: Guess<String>
     /// Where the text is that ends with the key, if records have it only there.
     var keyLink: String?
+    /// The places of the values that identify a record only together; empty if one does.
+    var keyParts: [String] = []
     /// `server`, if the upstream makes the keys.
     var keyMade: Guess<String>?
     var title: String?
@@ -71,6 +73,9 @@ struct DraftEntity: Sendable {
     var todos: [String] = []
 
     subscript(field: String) -> DraftField? { fields.first { $0.name == field } }
+
+    /// What identifies a record below the one above it: the last of several parts, or the key.
+    var ownKey: String { keyParts.last ?? key.value }
 
     /// That of its list, as the document has it.
     var path: String { String(origin.drop { $0 != "/" }) }

@@ -24,6 +24,7 @@ struct EntityDrafter {
             drafted.append(entity(collection, targets, below: parent, above))
         }
         Self.trust(&drafted)
+        KeyBelow.leaveReferences(&drafted)
         let order = Dictionary(collections.enumerated().map { ($1.name, $0) }) { first, _ in first }
         return drafted.sorted { (order[$0.name] ?? 0) < (order[$1.name] ?? 0) }
     }
@@ -68,6 +69,7 @@ struct EntityDrafter {
             shapes: shapes, collection: collection, filler: filler,
             listPath: filler.path(collection.path, list: collection.path) + listQuery, creationPath: path
         ).complete(&entity)
+        if let link, entity.below != nil { KeyBelow.join(&entity, above: link.reference, collection) }
         entity.todos += collection.todos + [todo].compactMap(\.self) + listTodos(entity, collection, paging.value)
         return entity
     }

@@ -12,6 +12,8 @@ struct ParentLink {
         var path: String
         /// What stands for the parameters in the child's own paths.
         var above: [String: String]
+        /// The field that names the parent.
+        var reference: String
     }
 
     /// Adds the field that refers to the parent, unless there is one. Nil if the parent is pulled in another way, or no
@@ -34,7 +36,7 @@ struct ParentLink {
             defer { position += 1 }
             return position < leading.count ? DraftSetting.text(PathFiller.setting(name)) : "{\(field)}"
         }
-        return Link(path: path, above: texts)
+        return Link(path: path, above: texts, reference: reference)
     }
 
     private func reference(_ entity: inout DraftEntity, _ fields: inout FieldGuess, _ parameter: String) -> String? {

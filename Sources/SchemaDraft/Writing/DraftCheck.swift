@@ -105,7 +105,8 @@ enum DraftCheck {
 
     /// Whether it is the key, the reference to the parent, or part of the path of the single record.
     private static func isNeeded(_ field: DraftField, by entity: DraftEntity) -> Bool {
-        if field.name == entity.key.value || field.kind.isReference && entity.below != nil { return true }
+        if field.name == entity.key.value || field.name == entity.ownKey { return true }
+        if field.kind.isReference && entity.below != nil { return true }
         guard case .path(let path, _) = entity.pull?.single else { return false }
         return path.contains("{\(field.name)}")
     }

@@ -18,12 +18,13 @@ struct EntityWriter {
     }
 
     private var key: YAMLNode.Member {
-        guard entity.keyMade != nil || entity.keyLink != nil else {
+        guard entity.keyMade != nil || entity.keyLink != nil || !entity.keyParts.isEmpty else {
             return YAMLNode.Member("key", .text(entity.key.value), entity.key.reason)
         }
         let link = entity.keyLink.map { YAMLNode.mapping([YAMLNode.Member("link", .text($0))]) }
+        let parts = entity.keyParts.isEmpty ? nil : YAMLNode.list(entity.keyParts.map(YAMLNode.text))
         let members = [
-            YAMLNode.Member("field", .text(entity.key.value)), link.map { YAMLNode.Member("from", $0) },
+            YAMLNode.Member("field", .text(entity.key.value)), (link ?? parts).map { YAMLNode.Member("from", $0) },
             entity.keyMade.map { YAMLNode.Member("made", .text($0.value)) },
         ].compactMap(\.self)
         let reasons = [entity.key.reason, entity.keyMade?.reason].compactMap(\.self)
@@ -134,7 +135,7 @@ struct EntityWriter {
 
     private func body(of route: DraftRoute, _ operation: String) -> YAMLNode? {
         let slot = slot(of: route, operation)
-        let value = YAMLNode.text("{\(entity.key.value)}")
+        let value = YAMLNode.text("{\(entity.ownKey)}")
         let key = route.keyMember.map { [YAMLNode.Member($0, route.isKeyInList ? .list([value]) : value)] } ?? []
         if operation == "delete" { return key.isEmpty ? nil : .mapping(key) }
         let beside = route.beside.map { YAMLNode.Member($0.name, .text($0.value)) }

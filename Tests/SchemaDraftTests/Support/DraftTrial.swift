@@ -54,6 +54,8 @@ struct DraftTrial {
 
     private struct Edit {
         var key: String
+        /// The key that it has here.
+        var here: String
         var field: String
         var value: JSONText
     }
@@ -80,7 +82,8 @@ struct DraftTrial {
     }
 
     private func edit(of entity: Entity, _ record: JSONText, _ text: String, among fields: [Field]? = nil) -> Edit? {
-        let used = [entity.pull?.changedAt, entity.pull?.deleted?.name, entity.key].compactMap(\.self)
+        let used =
+            [entity.pull?.changedAt, entity.pull?.deleted?.name, entity.key].compactMap(\.self) + Self.parts(of: entity)
         let paths =
             Operation.allCases.flatMap(entity.routes).flatMap(\.path.placeholders)
             + (entity.pull?.single.path.placeholders ?? [])
@@ -88,9 +91,23 @@ struct DraftTrial {
             guard !field.secret, field.source == nil || fields != nil, let value = value(of: field, text, record) else {
                 continue
             }
-            return Edit(key: record[entity.key]?.plain ?? "", field: field.name, value: value)
+            return Edit(
+                key: record[entity.key]?.plain ?? "", here: Self.keyHere(record, of: entity), field: field.name,
+                value: value)
         }
         return nil
+    }
+
+    /// The places of the values of which a key is made here; empty for other keys.
+    private static func parts(of entity: Entity) -> [String] {
+        guard let lift = entity.lift, lift.isMade(entity.key) else { return [] }
+        return lift.paths
+    }
+
+    /// The key that a record of the upstream's has here.
+    private static func keyHere(_ record: JSONText, of entity: Entity) -> String {
+        let shown = parts(of: entity).isEmpty ? record : entity.lift?.lifted(record) ?? record
+        return shown[entity.key]?.plain ?? ""
     }
 
     /// Another value than the record has.
@@ -141,16 +158,15 @@ struct DraftTrial {
         {
             let value = entity[field: edit.field]?.meant(edit.value) ?? edit.value
             try await store.update(
-                entity.name, key: edit.key, body: .object([edit.field: value]), at: now())
+                entity.name, key: edit.here, body: .object([edit.field: value]), at: now())
             writes.edits[entity.name] = edit
         }
         if !entity.push.create.isEmpty, let body = creation(of: entity, like: there[there.count - 1]) {
             writes.created[entity.name] = try await store.create(entity.name, body: body, at: now())
         }
         if !entity.push.delete.isEmpty, there.count > 2, !isReferredTo(entity) {
-            let key = there[2][entity.key]?.plain ?? ""
-            try await store.delete(entity.name, key: key, at: now())
-            writes.deleted[entity.name] = key
+            try await store.delete(entity.name, key: Self.keyHere(there[2], of: entity), at: now())
+            writes.deleted[entity.name] = there[2][entity.key]?.plain ?? ""
         }
     }
 
@@ -161,7 +177,12 @@ struct DraftTrial {
     /// A new record with the values of another, but for its key.
     private func creation(of entity: Entity, like record: JSONText) -> JSONText? {
         var members: [(key: String, value: JSONText)] = []
+        let parts = Self.parts(of: entity)
         for field in entity.writable(by: .create) where field.name != entity.key {
+            if parts.contains(field.name), case .string = field.kind {
+                members.append((field.name, .string("new \(field.name)")))
+                continue
+            }
             guard let value = entity.value(of: field.name, in: record), value != .null else {
                 if field.required, let value = self.value(of: field, "new", record) ?? known(field) {
                     members.append((field.name, value))
@@ -189,7 +210,7 @@ struct DraftTrial {
                 "\(change["operation"]?.plain ?? "") \(change["error"]?.plain ?? change.text)"
         }
         for (name, edit) in remote {
-            let here = try store.record(name, key: edit.key).map { try JSONText($0) }
+            let here = try store.record(name, key: edit.here).map { try JSONText($0) }
             if here?[edit.field] != edit.value { problems[name] = "an edit of \(edit.field) there has not arrived" }
         }
         for (name, edit) in local.edits {
@@ -202,7 +223,8 @@ struct DraftTrial {
         for (name, key) in local.created {
             guard let entity = schema[name] else { continue }
             let here = try store.record(name, key: key).map { try JSONText($0) }
-            if reference.record(name, here?[entity.key]?.plain ?? "") == nil {
+            let key = here?[entity.key]?.plain ?? ""
+            if !reference.records(of: name).contains(where: { Self.keyHere($0, of: entity) == key }) {
                 problems[name] = problems[name] ?? "a new record has not arrived"
             }
         }

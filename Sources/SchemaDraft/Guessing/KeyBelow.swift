@@ -1,0 +1,32 @@
+/// Keys that may repeat below another record: each task has a variable of the same name. Together with the key of the task, they
+/// differ.
+enum KeyBelow {
+    /// Makes a key of that of the record above, which the field `above` has, and the record's own, unless a path names the record
+    /// by its own alone.
+    static func join(_ entity: inout DraftEntity, above: String, _ collection: Collection) {
+        let own = entity.key.value
+        let taken = Set(entity.fields.map { $0.name.lowercased() })
+        guard entity.keyLink == nil, KeyGuess.mayRepeat(own), collection.recordPath?.parameters.count != 1,
+            let parent = entity[above], let name = FieldNames.field(for: "id", taken: taken)
+        else { return }
+        entity.keyParts = [parent.from ?? parent.name, own]
+        entity.key = Guess(name, "\(own) may repeat below another record")
+        entity.keyMade = nil
+        if entity.title == nil, entity[own]?.kind == .simple("string") { entity.title = own }
+        entity.fields.insert(DraftField(name, .simple("string")), at: 0)
+    }
+
+    /// Makes references to such records plain fields: their values are only a part of the key.
+    static func leaveReferences(_ entities: inout [DraftEntity]) {
+        var kinds: [String: DraftField.Kind] = [:]
+        for entity in entities where !entity.keyParts.isEmpty { kinds[entity.name] = entity[entity.ownKey]?.kind }
+        for index in entities.indices {
+            for place in entities[index].fields.indices {
+                guard case .reference(let target, _) = entities[index].fields[place].kind, let kind = kinds[target]
+                else { continue }
+                entities[index].fields[place].kind = kind.isReference ? .simple("string") : kind
+                entities[index].fields[place].reason = "only a part of the key of \(target)"
+            }
+        }
+    }
+}
