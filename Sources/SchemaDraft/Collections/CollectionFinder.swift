@@ -45,14 +45,18 @@ struct CollectionFinder {
 
     func find() -> Found {
         var found = Found()
+        let chosen = ChosenLists(shapes: document.shapes, calls: calls)
         for operation in operations where operation.method == "GET" && found.collections.count < Self.most {
-            guard PathPattern.parameters(operation.path.lastSegment).isEmpty else { continue }
+            guard PathPattern.parameters(operation.path.lastSegment).isEmpty || chosen.isList(operation) else {
+                continue
+            }
             look(at: operation, operation.answer ?? DataShape(), &found)
         }
         leaveParts(&found)
         alignKeys(of: &found.collections)
         keepOwnKeys(of: &found.collections)
         leaveCounters(&found)
+        found.leftOut += chosen.missing(operations, beside: found)
         let same = WholeLists(shapes: document.shapes).join(&found.collections)
         found.collections.removeAll { same[$0.path.text] != nil }
         let views = Views(found.collections).found()

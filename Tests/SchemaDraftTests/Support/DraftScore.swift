@@ -21,7 +21,7 @@ struct DraftScore {
     static func of(_ name: String) async throws -> DraftScore {
         var score = DraftScore(document: name)
         guard let draft = try? Documents.draft(name) else { return score }
-        let out = draft.leftOut.filter { $0.why != .unsaid }
+        let out = draft.leftOut.filter { ![.unsaid, .chosen].contains($0.why) }
         score.lists = draft.paths.count + out.count
         score.noKey = out.count { $0.why == .noKey }
         score.noList = out.count { $0.why == .noList }
@@ -62,7 +62,8 @@ struct DraftScore {
             documents](../../Tests/SchemaDraftTests/Documents/README.md), as `repairminder-sync init --from` does, and serves it by the
             reference upstream.
 
-            - **lists**: GETs whose answer is a list of objects, or an object with one, and whose path does not end with a parameter
+            - **lists**: GETs whose answer is a list of objects, or an object with one, and whose path does not end with a parameter,
+              or is continued by that of each record
             - **no key**: nothing identifies their records, so they are no collections
             - **no list**: one record that contains lists, or an answer with several tables
             - **same records**: some of the records of another list
