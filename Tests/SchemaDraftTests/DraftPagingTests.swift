@@ -49,6 +49,31 @@ struct DraftPagingTests {
         #expect(draft.schema["things"]?.pull?.list.style == .nextURL(Place(paths: ["next_page_uri"])))
     }
 
+    @Test(
+        "The first record of a page may be asked for by names of several conventions",
+        arguments: [
+            ("firstResult", "maxResults", "integer", "ok: { type: boolean }"),
+            ("offset", "limit", "string", "total: { type: integer }"),
+        ])
+    func offsets(offset: String, size: String, type: String, answer: String) throws {
+        let draft = try list([parameter(offset, type), parameter(size, type)], answer)
+        #expect(draft.yaml.contains("style: offset, offset: \(offset), size: \(size)"), "\(draft.yaml)")
+    }
+
+    @Test("A text called offset may be a cursor where the list does not say how long it is")
+    func openOffset() throws {
+        let draft = try list([parameter("offset"), parameter("limit", "integer")], "ok: { type: boolean }")
+        #expect(draft.yaml.contains("TODO pagination"), "\(draft.yaml)")
+    }
+
+    @Test("A cursor may be asked for as the start of a page")
+    func startCursor() throws {
+        let draft = try list([parameter("start_cursor")], "next_cursor: { type: string }")
+        #expect(
+            draft.schema["things"]?.pull?.list.style
+                == .cursor(parameter: "start_cursor", next: Place(paths: ["next_cursor"])))
+    }
+
     @Test("A cursor that comes from the Link header is followed there")
     func link() throws {
         let draft = try list(

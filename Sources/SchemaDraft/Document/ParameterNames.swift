@@ -5,12 +5,12 @@ enum ParameterNames {
         "pagination[page]",
     ]
     static let offsets = [
-        "offset", "skip", "start", "startindex", "skipcount", "recordindex", "page[offset]", "startat", "from", "first",
-        "$skip", "pagination[start]",
+        "offset", "skip", "start", "startindex", "firstresult", "skipcount", "recordindex", "page[offset]", "startat",
+        "from", "first", "$skip", "pagination[start]",
     ]
     static let cursors = [
         "cursor", "pagetoken", "page[cursor]", "page[after]", "continuationtoken", "nexttoken", "paginationtoken",
-        "marker", "iterator", "startingafter", "after", "next", "nextcursor", "since", "bookmark", "scrollid",
+        "marker", "iterator", "startcursor", "startingafter", "after", "next", "nextcursor", "since", "bookmark", "scrollid",
         "nextpagetoken", "pagecursor",
     ]
     static let sizes = [

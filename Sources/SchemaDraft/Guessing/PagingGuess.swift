@@ -89,10 +89,15 @@ struct PagingGuess {
     ) -> Guess<DraftPaging>? {
         var found = known
         guard let offset = parameter(names, in: list), offset.name != found.size,
-            [.integer, .number, .unknown].contains(offset.shape.kind)
+            [.integer, .number, .unknown].contains(offset.shape.kind) || isNumberInText(offset, known)
         else { return nil }
         found.style = .offset(parameter: offset.name, first: offset.shape.initial == "1" ? 1 : nil)
         return Guess(found, "it has the parameter \(offset.name)")
+    }
+
+    /// Some documents say that all parameters are texts. An offset into a list that says how long it is can only be a number.
+    private static func isNumberInText(_ parameter: APIOperation.Parameter, _ known: DraftPaging) -> Bool {
+        ["offset", "skip"].contains(folded(parameter.name)) && parameter.shape.kind == .string && known.total != nil
     }
 
     /// How the TODO of a guessed parameter begins.
