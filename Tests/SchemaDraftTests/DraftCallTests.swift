@@ -27,6 +27,17 @@ struct DraftCallTests {
         #expect(orders?.push.delete.first?.call == "POST /orders/{id}/delete")
     }
 
+    @Test(
+        "The path of a creation may name what it creates",
+        arguments: ["createorder", "createOrder", "create-order", "add_order", "CreateOrder"])
+    func namedCreation(_ word: String) throws {
+        let orders = try draft([
+            "/orders: { \(Document.list("Order")) }",
+            "/orders/\(word): { \(Document.call("post", "Order", "Order")) }",
+        ]).schema["orders"]
+        #expect(orders?.push.create.first?.call == "POST /orders/\(word)")
+    }
+
     @Test("A word before the key says what a path does, too")
     func before() throws {
         let orders = try draft([

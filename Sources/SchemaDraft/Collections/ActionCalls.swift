@@ -28,12 +28,21 @@ struct ActionCalls {
         return path.map { ($0, found) }
     }
 
-    /// `POST /orders/create`.
+    /// `POST /orders/create`, `POST /orders/createOrder`.
     func creation(_ list: PathPattern, base: [String]) -> APIOperation? {
         let form = PathPattern.form(base[...])
-        return Self.creations.lazy.compactMap { word in
+        let own = Words.singular(base.last ?? "")
+        return Self.creations.lazy.flatMap { Self.spellings(of: $0, own) }.compactMap { word in
             calls["\(form)/\(word)"]?.first { $0.method == "POST" && $0.path.parameters == list.parameters }
         }.first
+    }
+
+    /// A verb alone, and with the name of what it is about.
+    private static func spellings(of verb: String, _ name: String) -> [String] {
+        guard let first = name.first, Words.isPlain(name) else { return [verb] }
+        let title = first.uppercased() + name.dropFirst()
+        let ends = [name, name.lowercased(), title, "-\(name)", "_\(name)"]
+        return [verb] + ends.map { verb + $0 } + [verb.prefix(1).uppercased() + verb.dropFirst() + title]
     }
 
     /// The method that is usual for what the call does; nil for one that says something else than its path.
