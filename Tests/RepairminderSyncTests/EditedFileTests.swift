@@ -8,7 +8,10 @@ struct EditedFileTests {
     @Test(
         "text that the editor did not save in UTF-8 is refused by that reason, and a file that it removed by another",
         arguments: [
-            (#"printf 'notes: f\374r Ada' >"#, CommandStatus.badData, "saved text that is not UTF-8, so nothing was sent"),
+            (
+                #"printf 'notes: f\374r Ada' >"#, CommandStatus.badData,
+                "saved text that is not UTF-8, so nothing was sent"
+            ),
             ("rm -f", .temporaryFailure, "cannot be opened, so nothing was sent"),
         ])
     func unreadable(editor: String, status: CommandStatus, words: String) async throws {

@@ -39,7 +39,7 @@ struct LogOutputTests {
     @Test("lines go to the log as they are, also those of more than a page")
     func lines() throws {
         let pipe = try Pipe()
-        let output = LogOutput(StandardStream(descriptor: pipe.writer))
+        let output = LogOutput(StandardStream(descriptor: pipe.writer), now: StateFiles.now)
         let long = String(repeating: "y", count: 10_000)
         output.write("one\n")
         output.write("\(long)\n")
@@ -54,7 +54,7 @@ struct LogOutputTests {
         ])
     func unread(_ next: String, _ end: String) throws {
         let pipe = try Pipe()
-        let output = LogOutput(StandardStream(descriptor: pipe.writer))
+        let output = LogOutput(StandardStream(descriptor: pipe.writer), now: StateFiles.now)
         // More than a pipe holds: the rest of it is lost, and so is the next line.
         output.write("\(Self.long)\n")
         output.write("lost\n")

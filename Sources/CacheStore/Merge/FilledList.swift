@@ -12,8 +12,6 @@ struct FilledList {
     /// How many values of members are compared; a long one counts as one more for each 128 bytes, or 32 if it is an object or a
     /// list. The server chooses what its objects have: if each one nearly fits many others, nearly all members are compared.
     private static let mostValues = 300_000
-    /// The same for all lists of one transaction: a page may have many records with disputed lists.
-    static let mostValuesOfAll = 1_000_000
 
     private typealias Members = [String: JSONText]
 

@@ -21,8 +21,9 @@ final class RecordTransaction {
     private var marked: Set<String> = []
     /// What values mean to the server, by entity, as far as it was asked for.
     var meanings: [String: Meaning] = [:]
-    /// How many more values of lists may be compared that the server may have filled in (`FilledList`).
-    var listRoom = FilledList.mostValuesOfAll
+    /// How many more values of lists may be compared that the server may have filled in: a page may have many records with such
+    /// lists.
+    var listRoom = 1_000_000
     /// While the tables are being adapted: what depends on records is not in place yet, and is built
     /// afterwards.
     let isSilent: Bool

@@ -34,9 +34,9 @@ enum EntityTag {
         // In one piece: joining its parts takes as long as hashing a record.
         String(unsafeUninitializedCapacity: 35) { text in
             text[0] = UInt8(ascii: "\"")
-            text.write(hexadecimal: version.record, digits: 16, at: 1)
+            writeHex(version.record, to: text, at: 1)
             text[17] = UInt8(ascii: "-")
-            text.write(hexadecimal: version.rest, digits: 16, at: 18)
+            writeHex(version.rest, to: text, at: 18)
             text[34] = UInt8(ascii: "\"")
             return 35
         }
@@ -46,7 +46,7 @@ enum EntityTag {
     static func text(of bytes: [UInt8]) -> String {
         String(unsafeUninitializedCapacity: 18) { text in
             text[0] = UInt8(ascii: "\"")
-            text.write(hexadecimal: RecordVersion.mark(of: bytes), digits: 16, at: 1)
+            writeHex(RecordVersion.mark(of: bytes), to: text, at: 1)
             text[17] = UInt8(ascii: "\"")
             return 18
         }
@@ -151,6 +151,14 @@ enum EntityTag {
                 Tag(isWeak: isWeak, text: text.hasSuffix(codedEnding) ? text.dropLast(codedEnding.count) : text))
             rest = rest[rest.index(after: end)...].drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
             guard rest.isEmpty || rest.first == UInt8(ascii: ",") else { return nil }
+        }
+    }
+
+    /// Sixteen digits.
+    private static func writeHex(_ number: UInt64, to text: UnsafeMutableBufferPointer<UInt8>, at start: Int) {
+        for position in 0..<16 {
+            let digit = UInt8(truncatingIfNeeded: number >> UInt64(60 - 4 * position)) & 15
+            text[start + position] = digit < 10 ? 0x30 + digit : 0x57 + digit
         }
     }
 }

@@ -23,9 +23,9 @@ package final class RequestIDs: Sendable {
         while count < 16, number >> UInt64(4 * count) != 0 { count += 1 }
         // In one piece, because to join texts takes longer than to write them.
         return String(unsafeUninitializedCapacity: 7 + count) { text in
-            text.write(hexadecimal: start, digits: 6, at: 0)
+            Self.write(start, digits: 6, to: text, at: 0)
             text[6] = UInt8(ascii: "-")
-            text.write(hexadecimal: number, digits: count, at: 7)
+            Self.write(number, digits: count, to: text, at: 7)
             return 7 + count
         }
     }
@@ -43,5 +43,14 @@ package final class RequestIDs: Sendable {
                 default: false
                 }
             }
+    }
+
+    private static func write(
+        _ number: UInt64, digits count: Int, to text: UnsafeMutableBufferPointer<UInt8>, at start: Int
+    ) {
+        for position in 0..<count {
+            let digit = UInt8(truncatingIfNeeded: number >> UInt64(4 * (count - 1 - position))) & 15
+            text[start + position] = digit < 10 ? 0x30 + digit : 0x57 + digit
+        }
     }
 }

@@ -10,7 +10,8 @@ enum ParameterNames {
     ]
     static let cursors = [
         "cursor", "pagetoken", "page[cursor]", "page[after]", "continuationtoken", "nexttoken", "paginationtoken",
-        "marker", "iterator", "startcursor", "startingafter", "after", "next", "nextcursor", "since", "bookmark", "scrollid",
+        "marker", "iterator", "startcursor", "startingafter", "after", "next", "nextcursor", "since", "bookmark",
+        "scrollid",
         "nextpagetoken", "pagecursor",
     ]
     static let sizes = [

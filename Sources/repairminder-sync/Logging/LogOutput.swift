@@ -1,3 +1,4 @@
+import EntitySchema
 import Glibc
 import Logging
 import Synchronization
@@ -13,6 +14,7 @@ final class LogOutput: Sendable {
     }
 
     private let stream: StandardStream
+    private let now: @Sendable () -> Timestamp
     private let state = Mutex(State())
 
     /// How long a line waits, in milliseconds: far less than a service manager waits for a sign of life.
@@ -20,8 +22,9 @@ final class LogOutput: Sendable {
     /// A pipe that takes anything takes as many bytes at once (`PIPE_BUF`, pipe(7)).
     private static let pieceSize = 4096
 
-    init(_ stream: StandardStream) {
+    init(_ stream: StandardStream, now: @escaping @Sendable () -> Timestamp) {
         self.stream = stream
+        self.now = now
     }
 
     /// Writes one complete line. Call it from any thread.
@@ -33,7 +36,7 @@ final class LogOutput: Sendable {
                     state.lost += 1
                     return
                 }
-                text = (state.isCut ? "\n" : "") + Self.note(of: state.lost, before: line) + "\n" + line
+                text = (state.isCut ? "\n" : "") + note(of: state.lost, before: line) + "\n" + line
                 state = State()
             }
             let bytes = Array(TerminalText.safe(text).utf8)
@@ -43,9 +46,9 @@ final class LogOutput: Sendable {
     }
 
     /// Says in the format of `line` how many are missing.
-    private static func note(of lost: Int, before line: String) -> String {
+    private func note(of lost: Int, before line: String) -> String {
         let note = LogLine(
-            time: StateFiles.now(), level: .warning, label: "log",
+            time: now(), level: .warning, label: "log",
             message: "lines are missing, because the log was not read", metadata: ["lines": "\(lost)"])
         return switch line.first {
         case "{": note.json

@@ -23,7 +23,7 @@ struct RunCommand: AsyncParsableCommand {
             strict.bundle.acceptsFormer = false
             let host = DaemonHost.ofThisProcess(
                 environment, notifier: notifier, inherited: inherited.descriptors,
-                write: LogOutput(.error).write)
+                write: LogOutput(.error, now: StateFiles.now).write)
             try await Daemon(try reader.setup(), host: host, reread: { [strict] in try strict.setup() }).run()
         } catch {
             let failure = CommandFailure(any: error)

@@ -11,9 +11,8 @@ import Upstream
 struct CreateReconcilerTests {
     /// The finding for a creation with the notes "new", when the upstream answers these pages one after another.
     ///
-    /// `since`: how long ago its attempt was; nil if there was none. `more`: what says that there are more pages.
-    /// `singles`: what is served by key. `known`: the key of a record that is cached. `total`: the list's length in its answers.
-    /// `age`: how long ago a gateway fetched them.
+    /// `since`: how long ago its attempt was. `more`: what says that there are more pages. `singles`: what is served by key.
+    /// `known`: the key of a cached record. `total`: the list's length in its answers. `age`: how long a gateway has kept them.
     private func finding(
         _ pages: [String], notes: JSONText = "new", since: Duration? = nil, more: String? = nil,
         singles: String = "[]", lookUp: String = "{ match: [notes] }", id: JSONText? = nil, known: JSONText? = nil,
@@ -120,10 +119,7 @@ struct CreateReconcilerTests {
     func changed() async throws {
         let pages = (1...4).flatMap { [#"[{"id":"a","notes":"\#($0)"}]"#, #"[{"id":"d"}]"#] }
         let (finding, _) = try await finding(pages)
-        guard case .notYet = finding else {
-            Issue.record("said to be \(finding)")
-            return
-        }
+        if case .notYet = finding {} else { Issue.record("said to be \(finding)") }
     }
 
     @Test("a list of one page is read again too, unless it shows a change after the attempt")
@@ -141,10 +137,7 @@ struct CreateReconcilerTests {
     func keptByGateway(age: Int) async throws {
         let (finding, _) = try await finding(
             [#"[{"id":"a"}]"#], since: .seconds(90), hasOnePage: true, age: .seconds(age))
-        guard case .notYet = finding else {
-            Issue.record("said to be \(finding)")
-            return
-        }
+        if case .notYet = finding {} else { Issue.record("said to be \(finding)") }
     }
 
     @Test("a list that keeps changing proves nothing yet")
@@ -268,10 +261,7 @@ struct CreateReconcilerTests {
     @Test("an empty list says so where the cache has no such record either, and nothing where it has some")
     func empty() async throws {
         let (finding, _) = try await finding(["[]"], since: .seconds(60))
-        guard case .absent = finding else {
-            Issue.record("said to be \(finding)")
-            return
-        }
+        if case .absent = finding {} else { Issue.record("said to be \(finding)") }
         await #expect(throws: UpstreamError.self) {
             try await self.finding(["[]"], since: .seconds(60), known: "x")
         }
