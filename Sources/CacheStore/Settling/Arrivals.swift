@@ -117,6 +117,7 @@ struct Arrivals {
             if rows.isAlive(row) { shown = ShortList(entity: table.entity, view: view).completed(shown, by: row) }
             // However late the first view comes, it shows what became of the change.
             try learn(from: shown, &row)
+            if row.kind == .created, let created = known.remote { try learnHTML(from: shown, of: created) }
             if rows.isAlive(row) {
                 isSettling = true
                 unshown = row.unshown(in: shown, of: table.entity)
@@ -180,16 +181,24 @@ struct Arrivals {
         for (field, part) in row.parts {
             guard let value = entity.value(of: field, in: shown), !comparison.isSame(value, part.ours, of: field),
                 !part.earlier.contains(where: { comparison.isSame(value, $0, of: field) }),
-                !row.isConfirmed || isHTML(value, of: part.ours, field, comparison),
+                !row.isConfirmed || comparison.meaning.isHTML(value, of: part.ours, in: field),
                 try context.learn(part.ours, as: value, of: field, entity)
             else { continue }
             row.parts[field]?.ours = value
         }
     }
 
-    private func isHTML(_ value: JSONText, of text: JSONText, _ field: String, _ comparison: ValueComparison) -> Bool {
-        let forms = comparison.meaning.newForms(from: text, to: value, of: field) ?? []
-        return !forms.isEmpty && forms.isSubset(of: [.escaped, .paragraphs])
+    /// Learns the same from a new record, of which no earlier values are kept: its answer showed what was sent, and this view
+    /// may show it as HTML.
+    private func learnHTML(from shown: JSONText, of created: JSONText) throws {
+        let entity = table.entity
+        let meaning = try context.comparison(entity).meaning
+        for field in entity.fields where field.kind == .string {
+            guard let text = entity.value(of: field.name, in: created),
+                let value = entity.value(of: field.name, in: shown), meaning.isHTML(value, of: text, in: field.name)
+            else { continue }
+            try context.learn(text, as: value, of: field.name, entity)
+        }
     }
 
     /// The view with the values that are known, where another view has the same in another spelling: a list may say

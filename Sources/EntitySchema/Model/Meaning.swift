@@ -25,6 +25,16 @@ package struct Meaning: Sendable, Equatable {
         return known.forms(from: value, to: answer)?.subtracting(forms[field] ?? [])
     }
 
+    /// Whether an answer is a text as HTML writes it, whether or not the server was seen to write so before: nothing else is
+    /// likely to make the one of the other.
+    package func isHTML(_ answer: JSONText, of text: JSONText, in field: String) -> Bool {
+        // Other values are passed over before they are compared in all forms.
+        guard let html = answer.string?.utf8, html.contains(UInt8(ascii: "&")) || html.contains(UInt8(ascii: "<")),
+            let forms = newForms(from: text, to: answer, of: field), !forms.isEmpty
+        else { return false }
+        return forms.isSubset(of: [.escaped, .paragraphs])
+    }
+
     /// Nil for a secret field. One that the schema lost while it was being changed is taken for what its values look like.
     private func field(_ name: String, like value: JSONText) -> Field? {
         if let known = entity[field: name] { return known.isStoredSealed ? nil : known }

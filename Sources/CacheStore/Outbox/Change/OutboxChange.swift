@@ -81,13 +81,14 @@ package struct OutboxChange: Sendable, Equatable {
     }
 
     /// The same for these fields only. Those that were not sent do not count, nor do those of an edit that the upstream never
-    /// shows, beside others.
+    /// shows, beside others. What a creation sent is also said as HTML, although no earlier answer was seen to write so.
     package func isSaid(by record: JSONText, of entity: Entity, _ fields: [String]) -> Bool {
         let shown = operation == .update ? fields.filter { entity[field: $0]?.isWriteOnly != true } : fields
         return (shown.isEmpty ? fields : shown).allSatisfy { field in
             guard let sent = body[field] else { return true }
             let value = entity.value(of: field, in: record) ?? .null
             return meaning.isSame(sent, value, of: field) || isFilled(sent, in: value)
+                || operation == .create && meaning.isHTML(value, of: sent, in: field)
         }
     }
 
