@@ -46,4 +46,15 @@ extension UpstreamProbeTests {
             "{ path: /notes, record: none }", ["/notes": Self.json(notes.replacing("\"\"", with: "\"2.50\""))])
         #expect(Self.says(.warning, "2 of 2 records have string", advising: "set wire: string", in: bare))
     }
+
+    @Test("a field that is false in some records needs no other type, as Odoo writes null")
+    func falseForNothing() async throws {
+        let notes = #"[{"id":"a","price":false},{"id":"b","price":1.50}]"#
+        let found = try await Self.findings("{ path: /notes, record: none }", ["/notes": Self.json(notes)])
+        let words = "price: 1 of 2 records have false"
+        #expect(Self.says(.warning, words, advising: "it is served as it came", in: found), "\(found.map(\.text))")
+        let mixed = notes.replacing("1.50", with: "true")
+        let wrong = try await Self.findings("{ path: /notes, record: none }", ["/notes": Self.json(mixed)])
+        #expect(Self.says(.warning, "2 of 2 records have boolean", advising: "correct type", in: wrong))
+    }
 }

@@ -69,17 +69,23 @@ struct FieldProbe {
 
     private func wrong(_ entry: DriftTally.Entry) -> Finding {
         let disagreement = entry.disagreement
-        let isBlank = blanks(disagreement) == entry.count
-        let found = isBlank ? "\"\"" : disagreement.found
+        let blank = blank(in: entry)
         return .warning(
-            entity.name, "\(disagreement.field): \(entry.count) of \(records.count) records have \(found)",
-            isBlank ? "nothing, if \"\" means that there is no value: it is served as it came" : advice(disagreement))
+            entity.name,
+            "\(disagreement.field): \(entry.count) of \(records.count) records have \(blank ?? disagreement.found)",
+            blank.map { "nothing, if \($0) means that there is no value: it is served as it came" }
+                ?? advice(disagreement))
     }
 
-    /// How many records have `""` where the field expects something else than a text.
-    private func blanks(_ disagreement: DriftTally.Disagreement) -> Int {
-        guard disagreement.kind == .type, disagreement.found == "string" else { return 0 }
-        return records.count { entity.value(of: disagreement.field, in: $0)?.string?.isEmpty == true }
+    /// What some upstreams write in place of null, by its type.
+    private static let blanks = ["string": "\"\"", "boolean": "false"]
+
+    /// What records have where the field expects another type, if all of them have what may stand for null.
+    private func blank(in entry: DriftTally.Entry) -> String? {
+        let disagreement = entry.disagreement
+        guard disagreement.kind == .type, let blank = Self.blanks[disagreement.found] else { return nil }
+        let count = records.count { entity.value(of: disagreement.field, in: $0)?.text == blank }
+        return count == entry.count ? blank : nil
     }
 
     private func advice(_ disagreement: DriftTally.Disagreement) -> String {
