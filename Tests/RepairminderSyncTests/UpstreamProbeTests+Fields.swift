@@ -57,4 +57,12 @@ extension UpstreamProbeTests {
         let wrong = try await Self.findings("{ path: /notes, record: none }", ["/notes": Self.json(mixed)])
         #expect(Self.says(.warning, "2 of 2 records have boolean", advising: "correct type", in: wrong))
     }
+
+    @Test("a field that the upstream never shows is not missed")
+    func writeOnly() async throws {
+        let notes = #"[{"id":"a","text":"x","updated_at":"2026-01-01T00:00:00Z"}]"#
+        let found = try await Self.findings(
+            "{ path: /notes, record: none }", price: "{ type: money, write_only: true }", ["/notes": Self.json(notes)])
+        #expect(!Self.says(.warning, "price", in: found), "\(found.map(\.text))")
+    }
 }

@@ -58,7 +58,7 @@ struct FieldProbe {
             let isThere =
                 tally.rules.isCompared[index]
                 ? tally.present[index] : records.contains { entity.value(of: field.name, in: $0) != .none }
-            return !isThere && !field.isDerivedHere
+            return !isThere && !field.isDerivedHere && !field.isWriteOnly
         }
         let unknown = tally.entries.filter { $0.disagreement.kind == .unknown }.map(\.disagreement.field)
         let more =
