@@ -1,4 +1,4 @@
-import JSONText
+import EntitySchema
 import TestSupport
 import Testing
 import Upstream
