@@ -106,7 +106,7 @@ package struct HTTPUpstream: Upstream {
                 last: list.isByLastRecord ? records.elements.last.map { list.lift?.lifted($0) ?? $0 } : nil),
             age: response.age)
         page.share = response.share
-        page.partial = PartialAnswer.found(in: response, envelope)
+        page.partial = PartialAnswer.found(in: response, envelope, empty: list.empty)
         if page.next == nil {
             page.delta = try next.delta(in: whole(request.deltaToken?.place))
             if count > 0 {

@@ -1,3 +1,4 @@
+internal import EntitySchema
 internal import JSONText
 
 /// Notices that an answer with records says that it lacks some: an upstream that asks others, such as one for each shard, may
@@ -12,13 +13,16 @@ enum PartialAnswer {
     /// Members of a record that holds the list, such as an order with its parts: what else it has is about itself.
     private static let keys = ["id", "_id", "uuid"]
 
-    /// The member that says so, or the status; nil if none does. `envelope` is the body without the records.
-    static func found(in response: HTTPResponse, _ envelope: JSONText) -> String? {
+    /// The member that says so, or the status; nil if none does. `envelope` is the body without the records. `empty`: the
+    /// place that means an empty list, which an error may do too.
+    static func found(in response: HTTPResponse, _ envelope: JSONText, empty: Place? = nil) -> String? {
         // A range of a list that was asked for says which one it is, as PostgREST's do.
         if response.status == 206, response.header("Content-Range") == nil { return "status 206" }
         guard envelope.kind == .object, !keys.contains(where: { envelope[$0] != nil }) else { return nil }
         if let flag = flags.first(where: { envelope[$0]?.boolean == true }) { return flag }
-        return failures.first { isFilled(envelope[$0]) } ?? (isError(envelope["error"]) ? "error" : nil)
+        let known = empty?.paths ?? []
+        if let failure = failures.first(where: { !known.contains($0) && isFilled(envelope[$0]) }) { return failure }
+        return !known.contains("error") && isError(envelope["error"]) ? "error" : nil
     }
 
     /// Whether an object says why the rest is not there, as ServiceNow's does once a request has taken too long.

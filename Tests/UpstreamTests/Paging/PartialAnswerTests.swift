@@ -37,6 +37,14 @@ struct PartialAnswerTests {
         #expect(try found(envelope) == nil)
     }
 
+    @Test("an error that means an empty list says nothing about records")
+    func empty() throws {
+        let envelope = try JSONText(parsing: #"{"error":{"code":404,"message":"Not Found: No third parties found"}}"#)
+        let response = HTTPResponse(status: 404, headers: [])
+        #expect(PartialAnswer.found(in: response, envelope, empty: Place(paths: ["error"])) == nil)
+        #expect(PartialAnswer.found(in: response, envelope) == "error")
+    }
+
     @Test("206 says so, unless it names the range that was asked for")
     func status() throws {
         #expect(try found("[]", status: 206) == "status 206")
