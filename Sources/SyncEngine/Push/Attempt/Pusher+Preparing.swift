@@ -26,11 +26,8 @@ extension Pusher {
                 ? try await repeatable(change, entity) : try await lookedUp(change, entity)
         }
         if isUnclear, change.operation == .delete { return try await repeatable(deletion: change, entity) }
-        if try takesStepBack(change, entity) {
-            try await finish(lookedUp: change, as: .acknowledged(record: nil))
-            return nil
-        }
-        guard isUnclear && change.operation == .update || isHeld(change, entity) else {
+        let takesBack = try takesStepBack(change, entity)
+        guard isUnclear && change.operation == .update || takesBack || isHeld(change, entity) else {
             return try await isLateRepeat(change) ? mergedRepeat(change, entity) : change
         }
         // The server's version decides what is left of the change, if it can be read.
@@ -42,13 +39,13 @@ extension Pusher {
         }
         guard let found else { return try await unlessGone(change, entity) }
         guard let change = try store.sendableChange(change.id) else { return nil }
-        guard isUnclear, change.isSaid(by: found.record, of: entity) else { return change }
+        guard isUnclear || takesBack, change.isSaid(by: found.record, of: entity) else { return change }
         try await acknowledge(change, found)
         return nil
     }
 
-    /// Whether an edit of a field with steps only takes back one that was never sent: the server has that value, and may refuse
-    /// to be set to it.
+    /// Whether an edit of a field with steps seems to take back one that was never sent: if the server still has that value, it
+    /// may refuse to be set to it.
     private func takesStepBack(_ change: OutboxChange, _ entity: Entity) throws -> Bool {
         guard change.operation == .update, !change.wasSent,
             change.body.members.contains(where: { entity[field: $0.key]?.hasSteps == true }),
