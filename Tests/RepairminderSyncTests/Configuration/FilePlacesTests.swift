@@ -22,6 +22,27 @@ import Testing
         return SetupReader(path: path, flags: [:], environment: folder.environment())
     }
 
+    @Test("temporary files go to TMPDIR only where no other user can put something in their place")
+    func temporaryFiles() throws {
+        let own = folder.path("own")
+        try #require(mkdir(own, 0o700) == 0)
+        let environment = folder.environment(["TMPDIR": own])
+        #expect(environment.temporaryFolder == own)
+        for (mode, place) in [(0o777, "/tmp"), (0o1777, own)] as [(mode_t, String)] {
+            try #require(chmod(own, mode) == 0)
+            #expect(environment.temporaryFolder == place)
+        }
+    }
+
+    @Test(
+        "root's temporary files go to no directory of another user, whose links root would follow",
+        .enabled(if: getuid() == 0, "only root can act as two users"))
+    func temporaryFilesOfRoot() throws {
+        let other = folder.path("other")
+        try #require(mkdir(other, 0o755) == 0 && chown(other, 7, 7) == 0)
+        #expect(folder.environment(["TMPDIR": other]).temporaryFolder == "/tmp")
+    }
+
     @Test(
         "a folder in which every user can put another file in place is refused",
         arguments: [

@@ -24,7 +24,15 @@ struct Environment: Sendable {
     var home: String? { variables["HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } }
 
     /// Where temporary files go: `$TMPDIR` if it is absolute, else `/tmp`.
-    var temporaryFolder: String { variables["TMPDIR"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "/tmp" }
+    ///
+    /// It must not be where another user could put something else in place of what is made there: root, who can have the
+    /// variable from that user (`su`, `sudo -E`), would follow a link.
+    var temporaryFolder: String {
+        guard let folder = variables["TMPDIR"], folder.hasPrefix("/"),
+            StateOwner.stranger(on: PathSteps(to: folder).steps, owner: geteuid()) == nil
+        else { return "/tmp" }
+        return folder
+    }
 
     /// Makes a new directory among them that only this user can enter; nil, with `errno`, if it cannot.
     func makeTemporaryFolder(_ name: String) -> String? {
