@@ -79,7 +79,7 @@ final class RecordTransaction {
         return upTo
     }
 
-    /// Adds the records just inserted to the entity's search index, unless there are too many.
+    /// Adds the records just inserted to the entity's search index, or the first of them, unless there are too many.
     func indexInserted(_ entity: Entity) throws {
         try SearchIndex.noteInserted(entity, db)
         forgetIndexed()

@@ -10,8 +10,9 @@ struct SearchIndex {
     let table: SearchTable
     let db: Database
 
-    /// Up to this many new records are indexed by the transaction that inserts them. More are a bulk load, which is
-    /// indexed afterwards (`completeSearch`), so that its pages are applied as fast as without an index.
+    /// Up to this many new records are indexed by the transaction that inserts them, or the first of them if their texts are long.
+    /// More are a bulk load, which is indexed afterwards (`completeSearch`), so that its pages are applied as fast as without an
+    /// index.
     static let mostAtOnce: Int64 = 100
 
     /// The records of one batch of a bulk load: other writes wait some 20 ms for it.
@@ -23,12 +24,12 @@ struct SearchIndex {
     /// A load of more than a fourth of an index leaves enough segments for merging to pay off.
     private static let mergedPart: Int64 = 4
 
-    /// Indexes the records just inserted, unless there are too many.
+    /// Indexes the records just inserted, or the first of them, unless there are too many.
     static func noteInserted(_ entity: Entity, _ db: Database) throws {
         guard let table = SearchTable(entity) else { return }
         let index = SearchIndex(table: table, db: db)
         guard try index.lag() <= mostAtOnce else { return }
-        _ = try index.append(atMost: mostAtOnce, bytes: .max)
+        _ = try index.append(atMost: mostAtOnce)
     }
 
     /// The most records that the index can be behind.
@@ -42,12 +43,12 @@ struct SearchIndex {
             arguments: [table.entity.name]) ?? 0
     }
 
-    /// Indexes the next records, no more after those with so many bytes in all; returns whether there may be more.
-    func append(atMost limit: Int64, bytes: Int = mostBytes) throws -> Bool {
+    /// Indexes the next records, no more after those with a megabyte in all; returns whether there may be more.
+    func append(atMost limit: Int64) throws -> Bool {
         let from = try Int64.fetchOne(
             db.cachedStatement(sql: "SELECT indexed_to FROM sync_search WHERE entity = ?"),
             arguments: [table.entity.name])
-        guard let from, let upTo = try end(after: from, atMost: limit, bytes: bytes) else { return false }
+        guard let from, let upTo = try end(after: from, atMost: limit) else { return false }
         // New records may reuse the `_pk` of deleted ones, so the old entries are removed first.
         try catchUp(after: from)
         for part in table.parts {
@@ -59,7 +60,7 @@ struct SearchIndex {
     }
 
     /// The last of the next records. As bytes, because SQLite counts the characters of a text one by one.
-    private func end(after pk: Int64, atMost limit: Int64, bytes: Int) throws -> Int64? {
+    private func end(after pk: Int64, atMost limit: Int64) throws -> Int64? {
         let sizes = ["_remote", "_local", "_document"].map { "coalesce(length(CAST(\($0) AS BLOB)), 0)" }
         let rows = try Row.fetchCursor(
             db.cachedStatement(
@@ -69,7 +70,7 @@ struct SearchIndex {
                     """),
             arguments: [pk, limit])
         var (end, size): (Int64?, Int) = (nil, 0)
-        while size < bytes, let row = try rows.next() {
+        while size < Self.mostBytes, let row = try rows.next() {
             end = row[0]
             size += row[1] as Int
         }

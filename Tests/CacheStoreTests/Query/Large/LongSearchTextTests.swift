@@ -45,10 +45,21 @@ struct LongSearchTextTests {
         try await reopened.requireInStep()
     }
 
+    @Test("a page of a few is indexed up to a megabyte, and the rest of it afterwards")
+    func page() async throws {
+        let cache = try TestCache(schema: SearchShop.schema)
+        _ = try await cache.pull("clients", clients(50, "long"))
+        #expect(try await (10...20).contains(lag(cache)))
+        try await cache.store.completeSearch()
+        #expect(try await cache.found("49") == ["k49"])
+        try await cache.requireInStep()
+    }
+
     @Test("changes of more than a megabyte do not wait for a search")
     func changes() async throws {
         let cache = try TestCache(schema: SearchShop.schema)
         _ = try await cache.pull("clients", clients(50, "long"))
+        try await cache.store.completeSearch()
         let filled = try await cache.indexSize()
         _ = try await cache.pull("clients", clients(20, "other"))
         await cache.store.awaitWriter()
