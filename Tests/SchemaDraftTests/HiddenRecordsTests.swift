@@ -58,6 +58,19 @@ struct HiddenRecordsTests {
         #expect(!yaml.contains("query:"), "\(yaml)")
     }
 
+    @Test(
+        "A list that would also show deleted records is not asked for all, unless a member marks these",
+        arguments: [("", false), (", deleted_at: { type: string, format: date }", true)])
+    func deleted(member: String, isAsked: Bool) throws {
+        let thing = "Thing: { type: object, properties: { id: { type: integer }, title: { type: string }\(member) } }"
+        let parameter = "{ name: status, in: query, schema: { type: string, enum: [all, active, deleted] } }"
+        let list = Document.list("Thing", "parameters: [\(parameter)],")
+        let draft = try SchemaDraft.of(Document(schemas: [thing], paths: ["/things: { \(list) }"]).text)
+        #expect(draft.yaml.contains("status: all") == isAsked, "\(draft.yaml)")
+        #expect(draft.yaml.contains("deleted: deleted_at") == isAsked)
+        #expect(draft.todos.contains { $0.contains("pull.query.status: all also shows deleted records") } != isAsked)
+    }
+
     @Test("A list that can also show archived records is asked for them")
     func archived() throws {
         #expect(try draft("include_archived", "type: boolean").yaml.contains("include_archived: \"true\""))

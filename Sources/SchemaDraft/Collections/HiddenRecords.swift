@@ -1,8 +1,36 @@
 /// Parameters without which a list hides some of its records: `?state=all`, where only open ones come by themselves. A record that
 /// is closed would go from the list, as if it were deleted.
 enum HiddenRecords {
-    /// The value with which a list shows all records; nil if the parameter hides none.
-    static func value(of parameter: APIOperation.Parameter) -> String? {
+    /// The value with which a list shows all records; nil if the parameter hides none. Deleted ones would come back with it, unless
+    /// a member of the record, `item`, marks them.
+    static func value(of parameter: APIOperation.Parameter, item: DataShape? = nil) -> String? {
+        let marks = item?.properties.contains { deletionMarks.contains(Words.folded($0.name)) } == true
+        return marks || !namesDeleted(parameter) ? whole(parameter) : nil
+    }
+
+    /// What is missing for a list that cannot be asked for all records, because deleted ones would be among them.
+    static func deletedTodo(_ list: APIOperation, item: DataShape) -> String? {
+        for parameter in list.queries where value(of: parameter, item: item) == nil {
+            guard let all = whole(parameter) else { continue }
+            return "pull.query.\(parameter.name): \(all) also shows deleted records, and nothing was found that marks them; "
+                + "without it the list may hide others"
+        }
+        return nil
+    }
+
+    /// Members that say that a record is deleted.
+    static let deletionMarks: Set = ["deletedat", "isdeleted", "deleted", "datedeleted"]
+
+    private static func namesDeleted(_ parameter: APIOperation.Parameter) -> Bool {
+        guard parameter.shape.kind != .boolean else { return false }
+        let values = parameter.shape.enumValues.map(\.value)
+        let words = values.isEmpty ? [parameter.description ?? ""] : values
+        return words.contains { word in
+            Words.snake(word).split(separator: "_").contains { ["deleted", "trash", "trashed", "removed"].contains($0) }
+        }
+    }
+
+    private static func whole(_ parameter: APIOperation.Parameter) -> String? {
         guard parameter.place == "query" else { return nil }
         let words = Words.snake(parameter.name).split(separator: "_").map(String.init)
         guard parameter.shape.kind != .boolean else {

@@ -77,7 +77,8 @@ struct EntityDrafter {
     /// What the parameters of the list leave open.
     private func listTodos(_ entity: DraftEntity, _ collection: Collection, _ paging: DraftPaging) -> [String] {
         let hidden = HiddenRecords.todo(collection.list, since: entity.pull?.since?.value.parameter)
-        let found = [hidden].compactMap(\.self) + changeTodos(entity, collection.list)
+        let deleted = HiddenRecords.deletedTodo(collection.list, item: collection.answer.item)
+        let found = [hidden, deleted].compactMap(\.self) + changeTodos(entity, collection.list)
         guard !document.isObserved else { return found }
         return found + filter(collection).todos(sent: Set(query(collection, paging).map(\.name)))
     }
@@ -232,7 +233,7 @@ struct EntityDrafter {
         }
         let needed = sent.compactMap { parameter -> DraftEntity.Query? in
             let name = parameter.name
-            if let shown = HiddenRecords.value(of: parameter) {
+            if let shown = HiddenRecords.value(of: parameter, item: collection.answer.item) {
                 return DraftEntity.Query(
                     name: name, values: [shown], reason: "without it the list hides some records")
             }
@@ -276,10 +277,9 @@ struct EntityDrafter {
     }
 
     private func deleted(_ entity: DraftEntity) -> Guess<String>? {
-        let names = ["deletedat", "isdeleted", "deleted", "datedeleted"]
         let found = entity.fields.first { field in
-            field.from == nil && names.contains(Words.folded(field.wireName)) && !field.isSecret
-                && (field.isTime || field.kind == .simple("boolean"))
+            field.from == nil && HiddenRecords.deletionMarks.contains(Words.folded(field.wireName)) && !field.isSecret
+                && (field.isTime || [.simple("boolean"), .simple("date")].contains(field.kind))
         }
         return found.map { Guess($0.name, "by its name: a record with it counts as deleted") }
     }
