@@ -144,7 +144,7 @@ package final class LocalAPIServer: Sendable {
             label = match.place.label
             guard let held = match.place.route(for: request.method) else {
                 if request.method == "OPTIONS" { return .answered(completed(match.place.options, request)) }
-                throw .methodNotAllowed(match.place.methods, of: match.place.entity)
+                throw match.place.refusal(of: request.method)
             }
             let mistakes = try held.route.shape.mistakes(of: request)
             if !held.route.shape.findsMore { try mistakes.throwAny() }

@@ -85,6 +85,21 @@ extension Router {
             return Response(status: 204, headers: headers)
         }
 
+        /// Why it takes no such method. The schema is the reason only where another schema could have the method.
+        func refusal(of method: String) -> Problem {
+            let verbs = ["POST": "create", "PATCH": "update", "PUT": "replace", "DELETE": "delete"]
+            guard let route = routes.first?.route, let entity, let verb = verbs[method] else {
+                return .methodNotAllowed(methods)
+            }
+            switch (route.template, method == "POST") {
+            case (.records, true), (.record, false):
+                return .methodNotAllowed(methods, because: "the schema cannot \(verb) records of \(entity)")
+            case (.records, false):
+                return .methodNotAllowed(methods, because: "\(method) needs the id of a record: \(route.path)/{id}")
+            default: return .methodNotAllowed(methods)
+            }
+        }
+
         /// Tries a name before an id.
         fileprivate func match(_ segments: [String], from index: Int) -> Match? {
             guard index < segments.count else { return routes.isEmpty ? nil : Match(place: self) }

@@ -90,12 +90,10 @@ extension Problem {
 
     static func notFound(_ detail: String) -> Problem { Problem(.notFound, detail) }
 
-    /// `entity`: the entity whose schema rules out the other methods, if one does.
-    static func methodNotAllowed(_ allowed: [String], of entity: String? = nil) -> Problem {
+    /// `reason`: why the method is not among those that are allowed, if there is more to say.
+    static func methodNotAllowed(_ allowed: [String], because reason: String? = nil) -> Problem {
         let list = allowed.joined(separator: ", ")
-        let detail =
-            entity.map { "the schema has no route for such a change of \($0); this address takes \(list)" }
-            ?? "this address takes \(list)"
+        let detail = "\(reason.map { "\($0); " } ?? "")this address takes \(list)"
         return Problem(.methodNotAllowed, detail, headers: [("Allow", "\(list), OPTIONS")])
     }
 
@@ -133,9 +131,10 @@ extension Problem {
         case .notCached(let entity, let key): self.init(.notCached, "\(entity)/\(key) is not in the cache")
         case .ambiguous(let detail): self.init(.ambiguousID, detail)
         case .gone(let detail): self.init(.gone, detail)
-        case .unsupported(_, let entity, let supported):
+        case .unsupported(let operation, let entity, let supported):
             let methods = supported.compactMap { ["create": "POST", "update": "PATCH", "delete": "DELETE"][$0] }
-            self = .methodNotAllowed(["GET", "HEAD"] + methods, of: entity)
+            self = .methodNotAllowed(
+                ["GET", "HEAD"] + methods, because: "the schema cannot \(operation) records of \(entity)")
         case .conflict(let detail): self.init(.conflict, detail)
         case .needed(let dependents, let detail):
             self.init(.hasDependents, detail)

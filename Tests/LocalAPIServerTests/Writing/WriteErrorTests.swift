@@ -74,11 +74,29 @@ struct WriteErrorTests {
                 let answer = try await api.call(method, target, "{}")
                 #expect(answer.status == 405 && answer.header("Allow") == "\(allowed), OPTIONS", "\(method) \(target)")
             }
-            let refused = try await api.call("PATCH", "/v1/messages/m", "{}")
-            #expect(
-                refused.json["detail"]
-                    == "the schema has no route for such a change of messages; this address takes GET, HEAD")
         }
+    }
+
+    @Test("405 says whether the schema or the address is the reason")
+    func reasons() async throws {
+        try await ServedAPI.serving { api in
+            for (method, target, detail) in [
+                (
+                    "PATCH", "/v1/messages/m",
+                    "the schema cannot update records of messages; this address takes GET, HEAD"
+                ),
+                (
+                    "DELETE", "/v1/orders",
+                    "DELETE needs the id of a record: /v1/orders/{id}; this address takes GET, HEAD, POST"
+                ),
+                ("PURGE", "/v1/orders", "this address takes GET, HEAD, POST"),
+                ("POST", "/v1/orders/a", "this address takes GET, HEAD, PATCH, DELETE, PUT"),
+            ] {
+                let refused = try await api.call(method, target, "{}")
+                #expect(refused.json["detail"]?.string == detail, "\(method) \(target)")
+            }
+        }
+    }
     }
 
     @Test("a full disk is a fault to log, and what a caller can correct is none")
