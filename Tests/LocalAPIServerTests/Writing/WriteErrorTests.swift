@@ -97,7 +97,6 @@ struct WriteErrorTests {
             }
         }
     }
-    }
 
     @Test("a full disk is a fault to log, and what a caller can correct is none")
     func faults() {

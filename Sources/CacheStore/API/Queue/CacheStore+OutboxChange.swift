@@ -46,7 +46,7 @@ extension CacheStore {
             isOfUnlisted: try ViewTable(entity: entity.name, db: db).leaveOut(fields, of: row["record_key"], entity),
             createdAt: Timestamp(milliseconds: row["created_at"]),
             content: try ContentTable(db: db).change(row["content"]), replaced: replaced?.record,
-            errorClass: (row["error_class"] as String?).map(ErrorClass.init),
+            errorClass: (row["error_class"] as String?).map(ErrorClass.init), errorMessage: row["error_message"],
             meaning: Meaning(entity, forms: try NormalFormTable(db: db).forms(of: entity.name)),
             firstAttemptAt: (row["first_attempt_at"] as Int64?).map(Timestamp.init(milliseconds:)),
             lastAttemptAt: (row["last_attempt_at"] as Int64?).map(Timestamp.init(milliseconds:)), trace: trace)

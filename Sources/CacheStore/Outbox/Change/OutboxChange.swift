@@ -39,6 +39,8 @@ package struct OutboxChange: Sendable, Equatable {
 
     /// Of the last failure; nil before the first.
     package var errorClass: ErrorClass?
+    /// What the last failure said.
+    package var errorMessage: String?
     /// What its values mean to the server.
     package var meaning: Meaning
     /// When its first attempt under this idempotency key began.

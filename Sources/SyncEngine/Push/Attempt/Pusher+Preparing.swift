@@ -99,20 +99,34 @@ extension Pusher {
         case .notYet(let reason):
             let failure = PushFailure(
                 change.wasAccepted ? .accepted : .unseen,
-                message: "\(change.lackOfAnswer), and \(reason); looking again later")
+                message: doubt(about: change, because: reason) + "; looking again later")
             // After the time to settle only a list that keeps changing is the reason, and it may be long.
             let wait = reconciler.hasSettled(change) ? max(lookUpRetry(change), Self.lookUpWait) : Self.lookUpWait
             try await finish(lookedUp: change, as: .waiting(failure, at: monotonicNow() + wait, counted: false))
         case .unknowable(let reason):
             let failure = PushFailure(
                 .unclear,
-                message:
-                    "\(change.lackOfAnswer), and \(reason): check whether the upstream has the record, then retry or "
-                    + "discard")
+                message: doubt(about: change, because: reason)
+                    + ": check whether the upstream has the record, then retry or discard")
             try await finish(lookedUp: change, as: .failed(failure))
         }
         return nil
     }
+
+    /// Why it is not known whether the upstream has made a record: what came back last, in its own words, and what the look-up
+    /// says. An attempt that ended with the process has no words.
+    private func doubt(about change: OutboxChange, because reason: String) -> String {
+        if change.wasAccepted { return "the answer had no record, and \(reason)" }
+        let leavesDoubt: Set<ErrorClass> = [.server, .timeout, .malformed, .repeated, .unseen]
+        guard let said = change.errorMessage, let errorClass = change.errorClass,
+            leavesDoubt.contains(errorClass)
+        else { return "the answer was lost\(Self.doubtMark)\(reason)" }
+        // An earlier look-up has added its reason.
+        let end = said.firstRange(of: Self.doubtMark)?.lowerBound ?? said.endIndex
+        return "\(said[..<end])\(Self.doubtMark)\(reason)"
+    }
+
+    private static let doubtMark = "; it is not known whether the record was made, and "
 
     /// The change, to be repeated under its key, unless the upstream shows its record already.
     private func repeatable(_ change: OutboxChange, _ entity: Entity) async throws -> OutboxChange? {

@@ -203,7 +203,4 @@ extension Pusher {
 extension OutboxChange {
     /// The upstream has accepted the creation; only the record is not known yet.
     var wasAccepted: Bool { errorClass == .accepted }
-
-    /// Why the creation is looked up.
-    var lackOfAnswer: String { wasAccepted ? "the answer had no record" : "the answer was lost" }
 }
