@@ -40,6 +40,21 @@ struct AnswerTests {
         #expect(try test.record(key)?["id"] == "b" && test.store.rowCounts()["orders"] == 2)
     }
 
+    @Test(
+        "an edit answered with nothing stays queued while neither its record nor the list is answered in JSON",
+        arguments: [true, false])
+    func emptyOfGateway(isListServed: Bool) async throws {
+        let test = try await test()
+        try await test.store.setSetting("single:orders", to: "served")
+        try await test.change("a", #"{"notes":"mine"}"#)
+        test.upstream.answerEmpty(times: 1)
+        test.upstream.failRecords(.malformed("no JSON"))
+        if !isListServed { test.upstream.failList("/orders", .malformed("no JSON")) }
+        try await test.send()
+        #expect(try test.store.pendingCount().pending == (isListServed ? 0 : 1))
+        #expect(try test.error() == (isListServed ? nil : "malformed"))
+    }
+
     @Test("without a look-up, the key in the answer is believed")
     func keyOfLater() async throws {
         let test = try await test()

@@ -88,8 +88,25 @@ extension Pusher {
             return .vanished(record: answered?.record)
         } catch UpstreamError.cancelled {
             throw CancellationError()
+        } catch let error as UpstreamError {
+            guard answered == nil, try await isWithoutJSON(entity, after: error) else { return plain }
+            return again(change, PushFailure(.malformed, error))
+        }
+    }
+
+    /// Whether neither the record nor the list is answered in JSON: then a success without content came from a gateway that
+    /// answers everything so, and says nothing about the change.
+    private func isWithoutJSON(_ entity: Entity, after error: UpstreamError) async throws -> Bool {
+        guard case .malformed = error else { return false }
+        do {
+            _ = try await judge.isServing(entity)
+            return false
+        } catch UpstreamError.cancelled {
+            throw CancellationError()
+        } catch UpstreamError.malformed {
+            return true
         } catch is UpstreamError {
-            return plain
+            return false
         }
     }
 
