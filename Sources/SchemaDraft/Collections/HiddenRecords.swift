@@ -12,7 +12,8 @@ enum HiddenRecords {
     static func deletedTodo(_ list: APIOperation, item: DataShape) -> String? {
         for parameter in list.queries where value(of: parameter, item: item) == nil {
             guard let all = whole(parameter) else { continue }
-            return "pull.query.\(parameter.name): \(all) also shows deleted records, and nothing was found that marks them; "
+            return
+                "pull.query.\(parameter.name): \(all) also shows deleted records, and nothing was found that marks them; "
                 + "without it the list may hide others"
         }
         return nil
@@ -26,7 +27,9 @@ enum HiddenRecords {
         let values = parameter.shape.enumValues.map(\.value)
         let words = values.isEmpty ? [parameter.description ?? ""] : values
         return words.contains { word in
-            Words.snake(word).split(separator: "_").contains { ["deleted", "trash", "trashed", "removed"].contains($0) }
+            Words.snake(word).split(separator: "_").contains {
+                ["deleted", "trash", "trashed", "removed"].contains($0)
+            }
         }
     }
 
