@@ -163,6 +163,11 @@ struct ChangeAnswer {
         return .record(record)
     }
 
+    /// Whether it says nothing at all, where the status promises content, and no rule says that this is a success.
+    var isSilent: Bool {
+        response.isBlank && response.status != 204 && response.status != 205 && plan.rule(for: response) == nil
+    }
+
     private var accepted: Meaning { .accepted(location: response.header("Location").flatMap { $0.isEmpty ? nil : $0 }) }
 
     private var call: String {

@@ -263,7 +263,7 @@ package struct HTTPUpstream: Upstream {
         case .record(let record):
             return .record(
                 RemoteRecord(record, version: version(of: record, response), isLater: response.status == 202))
-        case .accepted(let location): return .accepted(location: location)
+        case .accepted(let location): return .accepted(location: location, isSilent: answer.isSilent)
         }
     }
 

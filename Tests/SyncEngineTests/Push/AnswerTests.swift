@@ -55,6 +55,19 @@ struct AnswerTests {
         #expect(try test.error() == (isListServed ? nil : "malformed"))
     }
 
+    @Test(
+        "a deletion answered with 200 and nothing stays queued while the list is not answered in JSON",
+        arguments: [true, false])
+    func deletionByGateway(isListServed: Bool) async throws {
+        let test = try await test()
+        try await test.store.delete("orders", key: "a", at: test.clock.timestamp)
+        test.upstream.answerSilently()
+        if !isListServed { test.upstream.failList("/orders", .malformed("no JSON")) }
+        try await test.send()
+        #expect(try test.store.pendingCount().pending == (isListServed ? 0 : 1))
+        #expect(try test.error() == (isListServed ? nil : "malformed"))
+    }
+
     @Test("without a look-up, the key in the answer is believed")
     func keyOfLater() async throws {
         let test = try await test()

@@ -44,6 +44,7 @@ final class FakeUpstream: Upstream, Sendable {
         var onPush: (@Sendable () async -> Void)?
         /// Answers to the next pushes that hold no record.
         var emptyAnswers = 0
+        var isSilent = false
         /// The record of the next answers, whatever was done.
         var answers: [(record: JSONText, isApplied: Bool)] = []
         /// Whether those answers are 202.
@@ -120,6 +121,9 @@ final class FakeUpstream: Upstream, Sendable {
     var batches: [BatchRequest] { state.withLock { $0.batches } }
 
     func answerEmpty(times: Int) { state.withLock { $0.emptyAnswers += times } }
+
+    /// Lets answers without a record have no content at all, although they have status 200.
+    func answerSilently() { state.withLock { $0.isSilent = true } }
 
     /// Answers the next changes with another record.
     func answer(_ record: String, times: Int, applying: Bool = true) throws {
@@ -306,8 +310,9 @@ final class FakeUpstream: Upstream, Sendable {
             state.withLock { if $0.storesFailures { $0.storedFailures[idempotencyKey] = status } }
             throw failure.error
         }
-        let isLater = state.withLock { $0.answersLater }
-        return answer.map { .record(RemoteRecord($0, isLater: isLater)) } ?? .accepted(location: location)
+        let (isLater, isSilent) = state.withLock { ($0.answersLater, $0.isSilent) }
+        return answer.map { .record(RemoteRecord($0, isLater: isLater)) }
+            ?? .accepted(location: location, isSilent: isSilent)
     }
 
     func follow(

@@ -51,7 +51,7 @@ struct ChangeAnswerTests {
                     request, from: BodySource(size: 1) { _, _ in [1] }, idempotencyKey: "k")
             switch answer {
             case .record(let found): return Sent(outcome: .record(found.record.text), message: "")
-            case .accepted(let location): return Sent(outcome: .accepted(location), message: "")
+            case .accepted(let location, _): return Sent(outcome: .accepted(location), message: "")
             case .repeatedFailure(_, let message): return Sent(outcome: .other, message: message)
             }
         } catch {

@@ -67,6 +67,11 @@ extension Pusher {
         {
             return outcome
         }
+        if change.operation == .delete, case .accepted(_, isSilent: true) = answer,
+            let failure = try await silence(of: entity)
+        {
+            return again(change, failure)
+        }
         let isUnknown = !change.isContentOnly && (answered.map { change.isStub($0.record, of: entity) } ?? true)
         let known = answered?.record ?? moved
         guard change.isTried || isUnknown, change.operation != .delete, try reader.canRead(entity, known) else {
@@ -89,24 +94,24 @@ extension Pusher {
         } catch UpstreamError.cancelled {
             throw CancellationError()
         } catch let error as UpstreamError {
-            guard answered == nil, try await isWithoutJSON(entity, after: error) else { return plain }
-            return again(change, PushFailure(.malformed, error))
+            guard answered == nil, case .malformed = error, let failure = try await silence(of: entity) else {
+                return plain
+            }
+            return again(change, failure)
         }
     }
 
-    /// Whether neither the record nor the list is answered in JSON: then a success without content came from a gateway that
-    /// answers everything so, and says nothing about the change.
-    private func isWithoutJSON(_ entity: Entity, after error: UpstreamError) async throws -> Bool {
-        guard case .malformed = error else { return false }
+    /// Why a success without content says nothing about a change: the list is not answered in JSON either, so it came from a
+    /// gateway that answers everything so. Nil if the upstream itself answers.
+    private func silence(of entity: Entity) async throws -> PushFailure? {
         do {
             _ = try await judge.isServing(entity)
-            return false
+            return nil
         } catch UpstreamError.cancelled {
             throw CancellationError()
-        } catch UpstreamError.malformed {
-            return true
-        } catch is UpstreamError {
-            return false
+        } catch let error as UpstreamError {
+            guard case .malformed = error else { return nil }
+            return PushFailure(.malformed, error)
         }
     }
 
@@ -114,7 +119,7 @@ extension Pusher {
     private func outcome(
         ofUncertain change: OutboxChange, _ entity: Entity, _ answer: PushAnswer, showing answered: RemoteRecord?
     ) async throws -> PushOutcome? {
-        if case .accepted(let location) = answer {
+        if case .accepted(let location, _) = answer {
             return try await search(for: change, entity, at: location.flatMap(entity.key(at:)))
         }
         guard let answered else { return nil }
