@@ -34,6 +34,9 @@ struct SyncRun {
         phase = "pulling \(entity)"
     }
 
+    /// Another entity was read meanwhile.
+    mutating func continued(_ entity: String) { phase = "pulling \(entity)" }
+
     mutating func progressed(_ entity: String, seen: Int, total: Int?) {
         entities[entity]?.seen = seen
         entities[entity]?.total = total
@@ -57,13 +60,12 @@ struct SyncRun {
         if error == nil { lastSucceededAt = time }
     }
 
-    /// Each entity counts the same; the one under way counts by its share of records pulled.
+    /// Each entity counts the same; one under way counts by its share of records pulled, unless it was done before.
     var progress: Double {
         guard isRunning else { return 1 }
-        let current = entities.values.first { $0.state == .syncing }
-        let part = current.flatMap { entity in
+        let parts = entities.filter { $0.value.state == .syncing && !done.contains($0.key) }.compactMap { _, entity in
             entity.total.map { $0 > 0 ? min(Double(entity.seen) / Double($0), 1) : 1 }
         }
-        return min((Double(done.count) + (part ?? 0)) / Double(expected), 1)
+        return min(parts.reduce(Double(done.count), +) / Double(expected), 1)
     }
 }

@@ -40,4 +40,23 @@ struct SyncRunTests {
         for _ in 1...2 { run.finished("parts", error: nil, at: Timestamp(milliseconds: 0)) }
         #expect(run.progress == 0.25)
     }
+
+    @Test("an entity that was read while another one took long counts as done, also while it is read again")
+    func meanwhile() {
+        var run = SyncRun()
+        run.begin(SyncRequest())
+        run.expect(2)
+        run.started("orders")
+        run.progressed("orders", seen: 1, total: 2)
+        run.started("parts")
+        run.progressed("parts", seen: 1, total: 2)
+        #expect(run.progress == 0.5)
+        run.finished("parts", error: nil, at: Timestamp(milliseconds: 0))
+        run.continued("orders")
+        #expect(run.progress == 0.75 && run.phase == "pulling orders")
+        run.finished("orders", error: nil, at: Timestamp(milliseconds: 0))
+        run.started("parts")
+        run.progressed("parts", seen: 1, total: 2)
+        #expect(run.progress == 1, "it is done already")
+    }
 }
