@@ -51,8 +51,6 @@ struct EntityPulls {
         let count = lists.count + fetches.count { Self.name($0.entity) != $0.entity.name }
         await update { $0.expect(count) }
         for entity in lists {
-            // Which records outside of a window are referred to is looked up for each.
-            if Self.followsReferences(entity) { try await completeLoading() }
             let turn = ListTurn(environment.clock) { try await pullOthers(lists, during: entity) }
             let summary = try await isolatingFailures(of: entity.name) {
                 try await pull(entity, full: request.full || !onlyChanges && isFullDue(entity), turn)
@@ -81,15 +79,23 @@ struct EntityPulls {
 
     /// What changed in the other lists while that of one entity takes long. Each of them takes one turn at most: the next one goes
     /// on where it stopped.
+    ///
+    /// A failure that ends the run is wrapped in `ListTurn.Ended`: it is none of the long list.
     private func pullOthers(_ lists: [Entity], during long: Entity) async throws {
-        for entity in lists where entity.name != long.name {
-            let turn = ListTurn(environment.clock) { throw ListTurn.Ended() }
-            do {
-                try await isolatingFailures(of: entity.name) { try await pull(entity, full: false, turn) }
-            } catch is ListTurn.Ended {}
+        do {
+            for entity in lists where entity.name != long.name { try await pullForOneTurn(entity) }
+            try await completeLoading()
+        } catch {
+            throw ListTurn.Ended(failure: error)
         }
-        try await completeLoading()
-        await update { $0.started(long.name) }
+        await update { $0.continued(long.name) }
+    }
+
+    private func pullForOneTurn(_ entity: Entity) async throws {
+        let turn = ListTurn(environment.clock) { throw ListTurn.Ended() }
+        do {
+            try await isolatingFailures(of: entity.name) { try await pull(entity, full: false, turn) }
+        } catch is ListTurn.Ended {}
     }
 
     private func pullDetails(of entity: Entity, _ fetch: PullPlan.Fetch, onlyChanges: Bool) async throws {
@@ -161,6 +167,8 @@ struct EntityPulls {
     }
 
     private func pull(_ entity: Entity, full: Bool, _ turn: ListTurn) async throws -> PullSummary {
+        // Which records outside of a window are referred to is looked up for each.
+        if Self.followsReferences(entity) { try await completeLoading() }
         await monitor.notePull(of: entity.name)
         try logWindow(of: entity)
         let summary = try await puller(of: entity.name, turn).pull(entity, full: full)
@@ -228,7 +236,7 @@ struct EntityPulls {
         } catch let ended as ListTurn.Ended {
             outcome = .interrupted
             await update { $0.interrupted(entity) }
-            throw ended
+            throw ended.failure ?? ended
         }
         return nil
     }

@@ -2,8 +2,11 @@ internal import Synchronization
 
 /// Says when a list that takes long must let others be read: it may be one that never ends.
 final class ListTurn: Sendable {
-    /// The list was read for as long as it may be while another one waits. The next pull continues where it stopped.
-    struct Ended: Error {}
+    /// The list is read no further in this run. The next pull continues where it stopped.
+    struct Ended: Error {
+        /// Why the run ends; nil if the list was read for as long as it may be while another one waits.
+        var failure: (any Error)?
+    }
 
     static let length = Duration.seconds(900)
 
