@@ -81,6 +81,7 @@ struct LongSearchTextTests {
         let notes = "é " + String(repeating: "aa ", count: 20_000)
         let records = (0..<50).map { JSONText.object(["id": .string("k\($0)"), "notes": .string(notes)]) }
         _ = try await cache.pull("clients", JSONText.array(records).text)
+        try await cache.store.completeSearch()
         let snippets = try await cache.hits("aa", limit: 50).map(\.snippet)
         #expect(snippets.count == 50)
         #expect(snippets.contains { $0.hasPrefix("é «aa» «aa»") } && snippets.contains { $0.hasPrefix("é aa aa") })
