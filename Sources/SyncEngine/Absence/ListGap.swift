@@ -1,7 +1,6 @@
 internal import CacheStore
 
-/// How a list disagrees with itself: its total with its records, or a row with its double. One that says itself that it lacks
-/// records is no other case.
+/// How a list disagrees with itself: its total with its records, or a row with its double; or it says that it lacks records.
 ///
 /// A gap that every pull sees belongs to the list: it is reported, the list is no longer read twice for it, and the list
 /// never shows which records are gone.
@@ -35,6 +34,7 @@ struct ListGap: Equatable {
         return ("\(times) \(mark)", times)
     }
 
+    /// Empty if only a page says so: `ListDoubt` has the words.
     var words: String {
         var parts: [String] = []
         if total > 0 { parts.append("its total is always \(total) more than its records") }
