@@ -97,8 +97,12 @@ final class CurlExchange {
 
     /// Call this when the exchange was not completed, after the handle has left its multi handle. libcurl keeps a connection of
     /// HTTP/2 even so: if the server no longer answers on it, or floods it, each later request would meet the same.
-    func breakConnection() {
-        if let ends { sockets.breakConnection(from: ends.local, to: ends.remote) }
+    ///
+    /// `others` are still under way: a connection that one of them has already taken over is left to it, since a change that
+    /// it has sent would lose its answer.
+    func breakConnection(unlessOf others: some Sequence<CurlExchange>) {
+        guard let ends, !others.contains(where: { $0.ends.map { $0 == ends } ?? false }) else { return }
+        sockets.breakConnection(from: ends.local, to: ends.remote)
     }
 
     func fail(_ error: TransportError) {

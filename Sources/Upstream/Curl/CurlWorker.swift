@@ -104,7 +104,7 @@ final class CurlWorker {
     private func remove(_ id: UInt64, isCompleted: Bool = false) -> CurlExchange? {
         guard let exchange = exchanges.removeValue(forKey: id) else { return nil }
         curl_multi_remove_handle(multi, exchange.handle)
-        if !isCompleted { exchange.breakConnection() }
+        if !isCompleted { exchange.breakConnection(unlessOf: exchanges.values) }
         goOn(with: answers.leave(id))
         return exchange
     }
