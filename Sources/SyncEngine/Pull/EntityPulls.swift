@@ -92,6 +92,8 @@ struct EntityPulls {
     }
 
     private func pullForOneTurn(_ entity: Entity) async throws {
+        // A first load leaves out the records outside of the window that nothing refers to yet.
+        if Self.followsReferences(entity), try store.cursor(of: entity.name).lastSyncedAt == nil { return }
         let turn = ListTurn(environment.clock) { throw ListTurn.Ended() }
         do {
             try await isolatingFailures(of: entity.name) { try await pull(entity, full: false, turn) }
