@@ -110,6 +110,17 @@ struct BatchPusherTests {
         #expect(test.upstream.batches.isEmpty && test.upstream.pushes.count == 3)
     }
 
+    @Test("a step that was taken back is in no batch, and is left out once the record was read")
+    func stepTakenBack() async throws {
+        let yaml = Self.shop().replacing("notes: { type: string }", with: "notes: { type: string, steps: true }")
+        let test = try await TestEngine.editing(3, yaml)
+        try await test.change("o0", #"{"notes":"n"}"#)
+        try await test.drain()
+        #expect(test.upstream.batches.map { $0.elements.map(\.key) } == [["o1", "o2"]])
+        #expect(test.upstream.pushes.isEmpty)
+        #expect(try counts(test) == PendingCount(pending: 0, failed: 0))
+    }
+
     // MARK: Results
 
     @Test("each change is settled by its own result, as if it had been sent by itself")

@@ -25,7 +25,8 @@ extension Pusher {
             let plan = entity.batchPlan(
                 for: change.operation, record: change.record, fields: change.body.members.map(\.key)),
             change.operation == .create || change.version == nil || plan.hasVersion(change.operation),
-            !environment.batches.isAlone(change.id), environment.batches.size(of: plan, at: monotonicNow()) > 1
+            !environment.batches.isAlone(change.id), environment.batches.size(of: plan, at: monotonicNow()) > 1,
+            (try? takesStepBack(change, entity)) == false
         else { return nil }
         return plan
     }

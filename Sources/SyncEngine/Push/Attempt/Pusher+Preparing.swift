@@ -46,7 +46,7 @@ extension Pusher {
 
     /// Whether an edit of a field with steps seems to take back one that was never sent: if the server still has that value, it
     /// may refuse to be set to it.
-    private func takesStepBack(_ change: OutboxChange, _ entity: Entity) throws -> Bool {
+    func takesStepBack(_ change: OutboxChange, _ entity: Entity) throws -> Bool {
         guard change.operation == .update, !change.wasSent,
             change.body.members.contains(where: { entity[field: $0.key]?.hasSteps == true }),
             let known = try store.remote(of: change.entity, key: change.key)
