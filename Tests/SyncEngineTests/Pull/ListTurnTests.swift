@@ -10,10 +10,10 @@ import Upstream
 struct ListTurnTests {
     private let pages = [#"[{"id":"a"},{"id":"b"}]"#, #"[{"id":"c"},{"id":"d"}]"#, #"[{"id":"e"}]"#]
 
-    private func pull(_ test: TestPull, _ turn: ListTurn) async throws -> PullSummary {
+    private func pull(_ test: TestPull, _ turn: ListTurn, full: Bool = true) async throws -> PullSummary {
         var puller = test.puller()
         puller.turn = turn
-        return try await puller.pull(#require(test.schema["orders"]), full: true)
+        return try await puller.pull(#require(test.schema["orders"]), full: full)
     }
 
     @Test("a list that takes longer than its turn lets others be read before its next page, and is read to its end")
@@ -49,6 +49,17 @@ struct ListTurnTests {
         try await test.pull()
         #expect(test.upstream.positions == ["2", "3"])
         #expect(try test.keys() == ["a", "b", "c", "d", "e"])
+    }
+
+    @Test("a list that was read to its end is done, however long it took", arguments: [true, false])
+    func atEnd(full: Bool) async throws {
+        let test = try TestPull("mode: newest_first, changed_at: updated_at")
+        try test.upstream.serve([#"[{"id":"a","updated_at":"2026-01-01T00:00:00Z"}]"#])
+        try await test.pull()
+        try test.upstream.serve([#"[{"id":"a","updated_at":"2026-01-02T00:00:00Z"}]"#])
+        let turn = ListTurn(test.clock, length: .zero) { throw ListTurn.Ended() }
+        #expect(try await pull(test, turn, full: full).seen == 1)
+        #expect(try test.remote("a")?.contains("01-02") == true)
     }
 
     @Test("after others were read, a whole turn begins")

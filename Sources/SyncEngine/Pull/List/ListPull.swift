@@ -127,7 +127,7 @@ struct ListPull {
         var fetched: FetchedPage? = first
         while let page = fetched {
             guard let outcome = try await write([page]), !knowsTheRest(after: outcome) else { return }
-            try await puller.turn?.giveWay()
+            try await reader.giveWay()
             fetched = try await reader.read()
         }
     }

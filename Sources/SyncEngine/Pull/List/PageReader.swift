@@ -81,12 +81,17 @@ struct PageReader: Sendable {
         return fetched
     }
 
+    /// Lets other lists be read if the turn of this one is over, unless its last page was read.
+    func giveWay() async throws {
+        if next != nil { try await puller.turn?.giveWay() }
+    }
+
     /// Fetches pages until `isWriting` is false: at least one, unless there is none. The reader comes back with them.
     consuming func ahead(while isWriting: WriteFlag) async -> (pages: Pages, reader: PageReader) {
         var found = Pages()
         var bytes = 0
         do {
-            if next != nil, failure == nil { try await puller.turn?.giveWay() }
+            if failure == nil { try await giveWay() }
             repeat {
                 guard failure == nil else { break }
                 guard let page = try await read() else { break }

@@ -126,7 +126,7 @@ struct TombstonePull {
             while let fetched = next {
                 try await apply(fetched, &progress)
                 fetched.page.share?.release()
-                try await puller.turn?.giveWay()
+                try await reader.giveWay()
                 next = try await reader.read()
             }
         } catch let endless as PageReader.Endless {
