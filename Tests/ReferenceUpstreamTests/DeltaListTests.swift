@@ -138,6 +138,22 @@ struct DeltaListTests {
         #expect(try await since.get("/items?since=2023-05-01T00:00:00Z").at("rows").elementCount == 0)
     }
 
+    @Test("a time in a header asks for what changed, also where both lists have one address")
+    func timeInHeader() async throws {
+        let headers = #"headers: { If-Modified-Since: "{$since}" }"#
+        let since = "since: { field: changed, format: http }"
+        let time = [("If-Modified-Since", "Mon, 01 May 2023 00:00:00 GMT")]
+        let one = try harness("path: /items, \(headers), \(since)")
+        try one.at("2023-06-01T00:00:00Z")
+        try one.upstream.update("items", "4", with: JSONText.object(["name": "new"]))
+        #expect(try await one.get("/items").column("id", of: "value").count == 5)
+        #expect(try await one.get("/items", time).column("id", of: "value") == ["4"])
+        let two = try harness(
+            "path: /items, \(since), changes: { path: /items, \(headers), records: rows }")
+        #expect(try await two.get("/items").column("id", of: "value").count == 5)
+        #expect(try await two.get("/items", time).at("rows").elementCount == 0)
+    }
+
     @Test("a list of deletions is asked for by time, and has those of records that are back")
     func dated() async throws {
         let harness = try harness(

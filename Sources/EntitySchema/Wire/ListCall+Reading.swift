@@ -5,11 +5,16 @@ extension ListCall {
     /// The values of the call's names (`since`, `cursor`, `delta`, …) in a request; nil for a request of another list.
     ///
     /// Times are in ISO 8601, whatever format they were sent in. Names without a value in the request are missing.
-    package func values(in query: [QueryItem], body: JSONText?) -> [String: JSONText]? {
+    /// `header` finds the value of a header by its name.
+    package func values(
+        in query: [QueryItem], header: (String) -> String?, body: JSONText?
+    ) -> [String: JSONText]? {
         var reading = Reading()
-        for parameter in self.query {
-            guard let item = query.first(where: { $0.name == parameter.name }) else { continue }
-            guard reading.read(.string(item.value), as: parameter.value) else { return nil }
+        let sent =
+            self.query.map { parameter in (parameter, query.first { $0.name == parameter.name }?.value) }
+            + headers.map { ($0, header($0.name)) }
+        for case (let parameter, let text?) in sent {
+            guard reading.read(.string(text), as: parameter.value) else { return nil }
         }
         if let template = self.body {
             guard let body, reading.read(body, as: template) else { return nil }

@@ -64,7 +64,7 @@ struct RequestHandler: Sendable {
     }
 
     /// The possible targets of a request. Where lists and records are asked for by POST, the form of the body decides; where
-    /// both lists of an entity are asked for by GET, the query does.
+    /// both lists of an entity are asked for by GET, the query and the headers do.
     func matches(_ request: Request) throws(Refusal) -> [Routes.Match] {
         let matches = try routes.matches(method: request.method, path: request.path)
         guard matches.count > 1 else { return matches }
@@ -76,25 +76,26 @@ struct RequestHandler: Sendable {
             return changes.isEmpty ? matches : changes
         }
         let body = try? JSONText(request.body)
-        let reads = matches.filter { isRead($0.target, body) }
+        let reads = matches.filter { isRead($0.target, request.headers, body) }
         let writes = matches.filter { if case .push = $0.target { true } else { false } }
         return !reads.isEmpty ? reads : writes.isEmpty ? matches : writes
     }
 
-    private func isRead(_ target: Routes.Target, _ body: JSONText?) -> Bool {
+    private func isRead(_ target: Routes.Target, _ headers: Headers, _ body: JSONText?) -> Bool {
         switch target {
         case .list(let name):
-            schema[name]?.pull?.call?.values(in: [], body: body) != nil && !isOfChanges(schema[name]?.pull, body)
-        case .changes(let name): isOfChanges(schema[name]?.pull, body)
-        case .deletions(let name): schema[name]?.tombstones?.plan.call?.values(in: [], body: body) != nil
+            schema[name]?.pull?.call?.values(in: [], headers, body) != nil
+                && !isOfChanges(schema[name]?.pull, headers, body)
+        case .changes(let name): isOfChanges(schema[name]?.pull, headers, body)
+        case .deletions(let name): schema[name]?.tombstones?.plan.call?.values(in: [], headers, body) != nil
         case .record(let name): body.flatMap { schema[name]?.pull?.single.body?.values(in: $0) } != nil
         default: false
         }
     }
 
     /// Whether a request for a list is one for what changed, where both lists are asked for at one address.
-    private func isOfChanges(_ pull: PullPlan?, _ body: JSONText?) -> Bool {
-        guard let pull, let values = pull.changes?.call?.values(in: [], body: body) else { return false }
+    private func isOfChanges(_ pull: PullPlan?, _ headers: Headers, _ body: JSONText?) -> Bool {
+        guard let pull, let values = pull.changes?.call?.values(in: [], headers, body) else { return false }
         return pull.mode == .newestFirst || values["since"] != nil || values["delta"] != nil
     }
 

@@ -174,6 +174,13 @@ extension PullPlan {
     /// What a request says in the places that the call's templates name.
     fileprivate func values(in request: Request, _ parameters: [(name: String, value: String)]) -> [String: JSONText]? {
         call?.values(
-            in: parameters.map { QueryItem(name: $0.name, value: $0.value) }, body: try? JSONText(request.body))
+            in: parameters.map { QueryItem(name: $0.name, value: $0.value) }, request.headers,
+            try? JSONText(request.body))
+    }
+}
+
+extension ListCall {
+    func values(in query: [QueryItem], _ headers: Headers, _ body: JSONText?) -> [String: JSONText]? {
+        values(in: query, header: { headers[single: $0] }, body: body)
     }
 }

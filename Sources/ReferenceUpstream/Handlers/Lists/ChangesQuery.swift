@@ -3,9 +3,11 @@ internal import SocketServer
 
 /// Tells a GET for the list of what changed from one for the list of everything at the same address.
 struct ChangesQuery {
+    private let headers: Headers
     private let parameters: [QueryItem]
 
     init(_ request: Request) {
+        headers = request.headers
         parameters = (PercentCoding.parameters(request.query) ?? []).map { QueryItem(name: $0.name, value: $0.value) }
     }
 
@@ -13,7 +15,7 @@ struct ChangesQuery {
     func asks(for pull: PullPlan?) -> Bool {
         guard let pull, let changes = pull.changes, has(changes.query) else { return false }
         if changes.query != pull.query { return !has(pull.query) || changes.query.count > pull.query.count }
-        let values = changes.call?.values(in: parameters, body: nil) ?? [:]
+        let values = changes.call?.values(in: parameters, headers, nil) ?? [:]
         switch pull.mode {
         case .since(let parameter, _):
             return values["since"] != nil || !parameter.isInTemplate && names(parameter.name)
