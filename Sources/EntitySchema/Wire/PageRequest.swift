@@ -42,9 +42,11 @@ package struct PageRequest: Sendable, Equatable {
     package var request: WireRequest {
         var request = call?.method == "POST" ? .query(wirePath, call?.body?.filled(value)) : WireRequest.get(wirePath)
         request.mayQuoteAnswer = mayQuoteAnswer
-        request.headers += (call?.headers ?? []).compactMap { header in
+        let own = (call?.headers ?? []).compactMap { header in
             header.value.text(value).map { WireRequest.Header(header.name, $0) }
         }
+        request.headers.removeAll { header in own.contains { $0.isNamed(header.name) } }
+        request.headers += own
         return request
     }
 

@@ -15,6 +15,8 @@ package struct WireRequest: Sendable, Equatable {
             self.value = value
         }
 
+        func isNamed(_ other: String) -> Bool { name.lowercased() == other.lowercased() }
+
         /// Asks for JSON. Without it, many servers answer with a web page, with XML, or with a redirect in place of an error.
         static let json = Header("Accept", "application/json")
         /// Has caches on the way ask the server whether what they keep is still so (RFC 9111, 5.2.1.4).
@@ -81,18 +83,13 @@ package struct WireRequest: Sendable, Equatable {
         WireRequest(path: address, headers: [Header("Accept", "*/*")])
     }
 
-    /// Adds the headers that the schema wants in every request, but for those that this one has of its own. `Accept` replaces that
-    /// for JSON, and is for no other request; `Cache-Control` replaces the one of reads.
+    /// Adds the headers that the schema wants in every request. They replace what all reads are sent with, and no header that only
+    /// this request has. `Accept` is only for requests for JSON.
     package mutating func add(_ more: [UpstreamPlan.Header]) {
         for header in more {
-            switch header.name.lowercased() {
-            case "accept":
-                guard let place = headers.firstIndex(of: .json) else { continue }
-                headers.remove(at: place)
-            case "cache-control": headers.removeAll { $0 == .current }
-            case let name where headers.contains(where: { $0.name.lowercased() == name }): continue
-            default: break
-            }
+            if header.name.lowercased() == "accept", !headers.contains(.json) { continue }
+            headers.removeAll { [.json, .current].contains($0) && $0.isNamed(header.name) }
+            guard !headers.contains(where: { $0.isNamed(header.name) }) else { continue }
             headers.append(Header(header.name, header.value))
         }
     }
