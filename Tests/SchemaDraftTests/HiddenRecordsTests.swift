@@ -66,9 +66,19 @@ struct HiddenRecordsTests {
         let parameter = "{ name: status, in: query, schema: { type: string, enum: [all, active, deleted] } }"
         let list = Document.list("Thing", "parameters: [\(parameter)],")
         let draft = try SchemaDraft.of(Document(schemas: [thing], paths: ["/things: { \(list) }"]).text)
-        #expect(draft.yaml.contains("status: all") == isAsked, "\(draft.yaml)")
+        let query = try #require(draft.schema["things"]?.pull).query
+        #expect(query.contains { ($0.name, $0.value) == ("status", "all") } == isAsked, "\(draft.yaml)")
         #expect(draft.yaml.contains("deleted: deleted_at") == isAsked)
         #expect(draft.todos.contains { $0.contains("pull.query.status: all also shows deleted records") } != isAsked)
+    }
+
+    @Test("Nor is it if its records show the state, and another one is the default")
+    func shownState() throws {
+        let thing = "Thing: { type: object, properties: { id: { type: integer }, status: { type: string } } }"
+        let values = "type: string, enum: [all, active, deleted], default: active"
+        let list = Document.list("Thing", "parameters: [{ name: status, in: query, schema: { \(values) } }],")
+        let draft = try SchemaDraft.of(Document(schemas: [thing], paths: ["/things: { \(list) }"]).text)
+        #expect(try #require(draft.schema["things"]?.pull).query.isEmpty, "\(draft.yaml)")
     }
 
     @Test("A list that can also show archived records is asked for them")

@@ -1,16 +1,20 @@
 /// Parameters without which a list hides some of its records: `?state=all`, where only open ones come by themselves. A record that
 /// is closed would go from the list, as if it were deleted.
 enum HiddenRecords {
-    /// The value with which a list shows all records; nil if the parameter hides none. Deleted ones would come back with it, unless
-    /// a member of the record, `item`, marks them.
+    /// The value with which a list shows all records; nil if the parameter hides none, or if deleted ones would come back with it.
     static func value(of parameter: APIOperation.Parameter, item: DataShape? = nil) -> String? {
-        let marks = item?.properties.contains { deletionMarks.contains(Words.folded($0.name)) } == true
-        return marks || !namesDeleted(parameter) ? whole(parameter) : nil
+        bringsBackDeleted(parameter, item: item) ? nil : whole(parameter)
+    }
+
+    /// Whether deleted records would also come with the value for all, and no member of a record, `item`, marks them.
+    static func bringsBackDeleted(_ parameter: APIOperation.Parameter, item: DataShape?) -> Bool {
+        guard namesDeleted(parameter), whole(parameter) != nil else { return false }
+        return item?.properties.contains { deletionMarks.contains(Words.folded($0.name)) } != true
     }
 
     /// What is missing for a list that cannot be asked for all records, because deleted ones would be among them.
     static func deletedTodo(_ list: APIOperation, item: DataShape) -> String? {
-        for parameter in list.queries where value(of: parameter, item: item) == nil {
+        for parameter in list.queries where bringsBackDeleted(parameter, item: item) {
             guard let all = whole(parameter) else { continue }
             return
                 "pull.query.\(parameter.name): \(all) also shows deleted records, and nothing was found that marks them; "

@@ -237,7 +237,9 @@ struct EntityDrafter {
                 return DraftEntity.Query(
                     name: name, values: [shown], reason: "without it the list hides some records")
             }
-            if !document.isObserved, let whole = filter.whole(parameter) {
+            let mayBeWhole =
+                parameter.isRequired || !HiddenRecords.bringsBackDeleted(parameter, item: collection.answer.item)
+            if mayBeWhole, !document.isObserved, let whole = filter.whole(parameter) {
                 return DraftEntity.Query(
                     name: name, values: whole.values, separator: whole.separator,
                     reason: "so that the list has all records")
