@@ -149,12 +149,15 @@ struct DraftFieldTests {
 
     @Test(
         "The time can be sent in a header, in the form of HTTP unless the document says otherwise",
-        arguments: [("type: string", "http"), ("type: string, format: date-time", nil)])
+        arguments: [
+            ("schema: { type: string }", "http"), ("schema: { type: string, format: date-time }", nil),
+            ("description: A time in ISO 8601, schema: { type: string }", nil),
+        ])
     func header(_ shape: String, _ form: String?) throws {
         let thing = """
             Thing: { type: object, properties: { id: { type: integer }, updated_at: { type: string, format: date-time } } }
             """
-        let parameters = "parameters: [{ name: If-Modified-Since, in: header, schema: { \(shape) } }],"
+        let parameters = "parameters: [{ name: If-Modified-Since, in: header, \(shape) }],"
         let draft = try SchemaDraft.of(
             Document(schemas: [thing], paths: ["/things: { \(Document.list("Thing", parameters)) }"]).text)
         let pull = try #require(draft.schema["things"]?.pull)

@@ -49,6 +49,9 @@ struct ChangeTimeGuess {
                 "the form in which it takes a time was not found"
             default: "\(field.name) is no time in ISO 8601, so change times cannot be compared"
             }
+        guard bound.place != "header" else {
+            return "pull.headers: { \(bound.name): \"{$since}\" }, with since: { field: \(field.name) }: \(reason)"
+        }
         return "pull.since: { param: \"\(bound.name)\", field: \(field.name) }: \(reason)"
     }
 
@@ -59,8 +62,7 @@ struct ChangeTimeGuess {
     /// In which form it takes a time: in a header that of HTTP, unless the document says or shows another one.
     private static func form(of parameter: APIOperation.Parameter) -> String? {
         guard parameter.place == "header" else { return TimeText.form(of: parameter) }
-        let isSaid = parameter.shape.format != nil || parameter.shape.example != nil
-        return (isSaid ? TimeText.form(of: parameter) : nil) ?? "http"
+        return TimeText.form(of: parameter, usual: "http") ?? "http"
     }
 
     /// `updated_since`, `updated_at[gte]`, `filter[updated_after]`, `modified_since`; `since` alone where it is a time, as

@@ -24,8 +24,9 @@ enum TimeText {
     /// Whether a text in lower case names the form: the word, and not a part of `comparison`.
     private static func isISO(_ text: String) -> Bool { text.contains(/\biso(format)?\b|8601|3339/) }
 
-    /// In which form a parameter takes a time, as a schema names it; nil if that is none of its forms.
-    static func form(of parameter: APIOperation.Parameter) -> String? {
+    /// In which form a parameter takes a time, as a schema names it; nil if that is none of its forms. `usual`: the one that counts
+    /// where the document says and shows nothing.
+    static func form(of parameter: APIOperation.Parameter, usual: String = "iso") -> String? {
         let description = parameter.description ?? ""
         let text = description.lowercased()
         let example = parameter.shape.example?.text ?? ""
@@ -39,7 +40,8 @@ enum TimeText {
             return pattern.isDay
                 ? pattern.isISO ? "date" : pattern.source : pattern.source.contains("T") ? "iso" : pattern.source
         }
-        return isOther(parameter.shape) || isOther(description) ? nil : "iso"
+        if isOther(parameter.shape) || isOther(description) { return nil }
+        return example.isEmpty ? usual : "iso"
     }
 
     /// `YYYY-MM-DD HH:mm:ss` or, as PHP has it, `d/m/Y H:i:s` in a description.
