@@ -89,6 +89,14 @@ struct ListCallTests {
         #expect(later.request.path == "/notes?limit=50", "the offset and the time stand in headers")
     }
 
+    @Test("a header of the list replaces those of the same name that reads and all requests have")
+    func ownHeader() throws {
+        let plan = try Self.plan("path: /notes\n      headers: { cache-control: max-age=5 }")
+        var request = plan.request(of: "notes").request
+        request.add([UpstreamPlan.Header(name: "Cache-Control", value: "no-store")])
+        #expect(request.headers.map(\.value) == ["application/json", "max-age=5"])
+    }
+
     @Test("a path may name the account and the page")
     func path() throws {
         let plan = try Self.plan(
@@ -206,7 +214,7 @@ struct ListCallTests {
             ("path: /notes\n      query: { a: \"{$now-3}\" }", "is not a template"),
             ("path: /notes\n      headers: { Authorization: x }", "auth.send"),
             ("path: /notes\n      headers: { Content-Type: text/x }", "set by the daemon itself"),
-            ("path: /notes\n      headers: { X-At: \"{$sinc}\" }", "is not a"),
+            ("path: /notes\n      headers: { X-At: \"{$sinc}\" }", "cannot stand here"),
         ])
     func refusals(_ pull: String, _ words: String) {
         #expect {

@@ -59,7 +59,7 @@ struct ListCallReader {
         var names = names
         for name in ["since", "delta", "cursor", "until"] {
             names.values.remove(name)
-            names.needs[name] = "it can be missing, and a path cannot leave it out; write it in query or body"
+            names.needs[name] = "it can be missing, and a path cannot leave it out; write it in query, body or headers"
         }
         return names
     }
