@@ -1,4 +1,4 @@
-/// Lists whose path ends with a name in braces, which says which one: `/orders/{direction}`, `/flags/{project}`.
+/// Lists whose path ends with a name in braces that chooses one of them: `/orders/{direction}`, `/flags/{project}`.
 struct ChosenLists {
     let shapes: ShapeReader
     /// The calls by the form of their path.
@@ -13,7 +13,7 @@ struct ChosenLists {
 
     /// The others whose records no list of the draft has.
     func missing(_ operations: [APIOperation], beside found: CollectionFinder.Found) -> [LeftOut] {
-        let known = Set((found.collections.map(\.path.text) + found.leftOut.map(\.path)))
+        let known = Set(found.collections.map(\.path.text) + found.leftOut.map(\.path))
         let records = Set(found.collections.compactMap(\.recordPath?.form))
         return operations.compactMap { operation in
             let path = operation.path

@@ -1,5 +1,5 @@
-/// Keys that may repeat below another record: each task has a variable of the same name. Together with the key of the task, they
-/// differ.
+/// Keys that are unique only below another record: each task has a variable of the same name. With the key of the task, they are
+/// unique.
 enum KeyBelow {
     /// Makes a key of that of the record above, which the field `above` has, and the record's own, unless a path names the record
     /// by its own alone.

@@ -63,7 +63,7 @@ struct DraftScore {
             reference upstream.
 
             - **lists**: GETs whose answer is a list of objects, or an object with one, and whose path does not end with a parameter,
-              or is continued by that of each record
+              unless each record has a path below it
             - **no key**: nothing identifies their records, so they are no collections
             - **no list**: one record that contains lists, or an answer with several tables
             - **same records**: some of the records of another list
