@@ -242,6 +242,8 @@ struct UpstreamProbeTests {
         let known = site.merging(["/notes?seit=2026-03-01T00%3A00%3A00.000Z": Self.json("[]")]) { $1 }
         let well = try await Self.findings("{ path: /notes, since: { param: seit, field: updated_at } }", known)
         #expect(Self.says(.ok, "0 records changed since", in: well))
+        let header = #"{ path: /notes, headers: { If-Since: "{$since}" }, since: { field: updated_at } }"#
+        #expect(Self.says(.error, "changed before", advising: "{$since}", in: try await Self.findings(header, site)))
     }
 
     @Test(

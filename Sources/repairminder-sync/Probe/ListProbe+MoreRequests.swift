@@ -51,7 +51,8 @@ extension ListProbe {
         }
         return .error(
             entity.name, "\(asked) also gives \(early.count.counted("record", "records")) that changed before",
-            "correct pull.since.param, which the upstream seems not to know, or use mode: full"
+            "correct \(parameter.isInTemplate ? "what has {$since} in pull" : "pull.since.param"), which the upstream seems "
+                + "not to know, or use mode: full"
                 + (formatAdvice(records).map { "; or try \($0)" } ?? ""))
     }
 
