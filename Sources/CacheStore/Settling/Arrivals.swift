@@ -136,7 +136,7 @@ struct Arrivals {
         shown = spelled(shown, as: known.remote, members)
         let merge = ViewMerge(
             entity: table.entity, view: view, isSettling: isSettling, isPartial: isPartial)
-        var result = merge.result(shown, over: known.remote, members)
+        var result = LastListed(merge, context).result(shown, over: known.remote, members)
         unshown = unshown.filter { table.entity.value(of: $0.key, in: result.record) == nil }
         if !unshown.isEmpty { try doubt(known.key) }
         let values = kept.merging(unshown) { kept, _ in kept }
@@ -219,7 +219,7 @@ struct Arrivals {
 
     /// Whether a view besides this one has the member. Without a note about views, the list has all of them.
     private func isShownElsewhere(_ member: String, _ members: ViewTable.Members?) -> Bool {
-        members?.contains { $0.key != view && $0.key != .answer && $0.value.contains(member) } ?? true
+        members?.names.contains { $0.key != view && $0.key != .answer && $0.value.contains(member) } ?? true
     }
 
     /// Notes which members a new record has, if they do not come from its list.

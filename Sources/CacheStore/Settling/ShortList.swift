@@ -44,7 +44,7 @@ struct ShortList {
         guard view == .single else { return isCompleted }
         guard members == nil else { return true }
         let whole = shown.lastMembers
-        return known.members.contains { name, value in whole[name] != value && isShort(value, of: name, whole[name]) }
+        return known.members.contains { name, value in whole[name].map { $0 != value } ?? false }
     }
 
     /// Whether the record differs only in spaces or in the order of its members: because it was put together from several

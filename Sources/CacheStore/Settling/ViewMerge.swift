@@ -25,6 +25,7 @@ struct ViewMerge {
     static func main(of entity: Entity) -> RecordView { entity.pull == nil ? .embedded : .list }
 
     private var removesNothing: Bool { view == .answer || isPartial }
+    private var isDetailed: Bool { entity.pull?.fetch?.isSingle ?? false }
     private var nested: NestedMembers { NestedMembers(nests: entity.nests) }
 
     func names(of record: JSONText) -> Set<String> { nested.names(of: record) }
@@ -49,7 +50,7 @@ struct ViewMerge {
     }
 
     /// Which members each view has, with those of this one.
-    private func noted(_ names: Set<String>, _ known: JSONText, _ members: ViewTable.Members?) -> ViewTable.Members {
+    func noted(_ names: Set<String>, _ known: JSONText, _ members: ViewTable.Members?) -> ViewTable.Members {
         var after = members ?? [Self.main(of: entity): self.names(of: known)]
         after[view] = removesNothing ? (after[view] ?? []).union(names) : names
         return after
@@ -104,9 +105,13 @@ struct ViewMerge {
         guard !removesNothing else { return [] }
         // Once the record's own address has caught up, it is newer than the answer to any change, and has all members.
         let isWhole = view == .single && !isSettling
-        var others = after
+        var others = after.names
         others[view] = nil
         if isWhole { others[.answer] = nil }
+        // A list that had all of the single record says what is gone, as where it needs no note.
+        if view == .list, isDetailed, let single = others[.single], before.isSuperset(of: single) {
+            others[.single] = nil
+        }
         var gone = others.values.reduce(isWhole ? before.union(known) : before) { $0.subtracting($1) }
         gone.remove(entity.key)
         return gone
@@ -121,7 +126,7 @@ struct ViewMerge {
                 guard let source = field.source, shown[field.name] == nil, let value = shown.at(path: source) else {
                     return false
                 }
-                return value.kind != .null || !members.values.contains { $0.contains(field.name) }
+                return value.kind != .null || !members.names.values.contains { $0.contains(field.name) }
             }.map(\.name))
     }
 }
