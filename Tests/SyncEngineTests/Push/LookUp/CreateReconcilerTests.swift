@@ -133,7 +133,8 @@ struct CreateReconcilerTests {
         #expect(requests == 2)
     }
 
-    @Test("a list that a gateway has kept since before the time to settle was over proves nothing", arguments: [31, 91])
+    @Test(
+        "a list that a gateway has kept for too long proves nothing", arguments: [31, 91])
     func keptByGateway(age: Int) async throws {
         let (finding, _) = try await finding(
             [#"[{"id":"a"}]"#], since: .seconds(90), hasOnePage: true, age: .seconds(age))
