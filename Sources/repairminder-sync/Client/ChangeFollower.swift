@@ -41,13 +41,13 @@ struct ChangeFollower {
     /// Calls `take` with the changes as they happen, without end. Waits for a daemon that goes down.
     ///
     /// Throws if there is no daemon at first, and when the log no longer holds the next change.
-    mutating func follow(_ take: ([JSONText]) -> Void) async throws -> Never {
+    mutating func follow(_ take: ([JSONText]) throws -> Void) async throws -> Never {
         var isDown = false
         while true {
+            let changes: [JSONText]
             do throws(LocalAPIError) {
-                let changes = try await next(wait: 60)
+                changes = try await next(wait: 60)
                 isDown = false
-                if !changes.isEmpty { take(changes) }
             } catch {
                 guard hasBegun, error.isTemporary else { throw error }
                 if !isDown {
@@ -55,7 +55,9 @@ struct ChangeFollower {
                 }
                 isDown = true
                 try await Task.sleep(for: Self.pause)
+                continue
             }
+            if !changes.isEmpty { try take(changes) }
         }
     }
 }

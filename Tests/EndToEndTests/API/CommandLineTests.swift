@@ -43,7 +43,13 @@ struct CommandLineTests {
         try await Shop.with("repairminder") { shop in
             #expect(try await shop.command("sync", "--wait").status == 0)
             let program = Program.products.appending(path: "repairminder-sync").path
-            for command in ["list orders", "status --json", "api /v1/orders", "export orders --format csv"] {
+            #expect(try await shop.command("api", "POST", "/v1/sync/pause").status == 0)
+            let id = try await order(shop)
+            #expect(try await shop.command("set", "orders", id, "notes=x").status == 0)
+            for command in [
+                "list orders", "status --json", "api /v1/orders", "export orders --format csv", "queue discard 1",
+                "delete orders \(id)", "backup '\(shop.folder.path)/copy.db'", "check-config",
+            ] {
                 let line = "'\(program)' \(command) --config '\(shop.folder.path)/config.yaml' >/dev/full"
                 let (status, output) = try await Program(URL(filePath: "/bin/bash"), ["-c", line]).finish()
                 #expect(status == 74 && output.contains("the output could not be written"), "\(command): \(output)")

@@ -46,7 +46,7 @@ struct BackupCommand: AsyncParsableCommand, StateCommand {
             if made != nil { StandardStream.error.write("\(path) is empty: delete it\n") }
             throw error
         }
-        StandardStream.output.write("backed up to \(path)\n")
+        try StandardStream.output.writeResult("backed up to \(path)\n")
     }
 
     private static func copy(_ source: String, to target: String) async throws {
@@ -102,7 +102,7 @@ struct RestoreCommand: AsyncParsableCommand, StateCommand {
             lines.append("\(report.uncertain) of them may have been sent since the backup was made")
         }
         if let replaced = report.replaced { lines.append("the previous database is \(replaced)") }
-        StandardStream.output.write(lines.joined(separator: "\n") + "\n")
+        try StandardStream.output.writeResult(lines.joined(separator: "\n") + "\n")
     }
 
     private var path: String { Environment.ofThisProcess().absolute(file) }

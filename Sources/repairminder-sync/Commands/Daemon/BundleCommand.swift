@@ -34,7 +34,7 @@ extension BundleCommand {
             let configuration = try options.configuration(environment: environment)
             let reload = configuration.startCommand().replacing("systemctl start", with: "systemctl reload")
             let next = reload.hasPrefix("sudo") ? "run \(reload)" : "reload the daemon with SIGHUP"
-            StandardStream.output.write("installed bundle \(serial); \(next)\n")
+            try StandardStream.output.writeResult("installed bundle \(serial); \(next)\n")
         }
 
         /// Returns its number.

@@ -41,9 +41,9 @@ struct CheckConfigCommand: AsyncParsableCommand, StateCommand {
         }
         if origin { lines.append("sha256         \(setup.schemaSHA256), of the schema") }
         if key.isClosed { lines.append("secret key     not checked: only the daemon's user and root can read it") }
-        StandardStream.output.write(lines.joined(separator: "\n") + "\n")
+        try StandardStream.output.writeResult(lines.joined(separator: "\n") + "\n")
         if origin {
-            StandardStream.output.write("\n" + Self.text(of: try options.origins(environment: .ofThisProcess())))
+            try StandardStream.output.writeResult("\n" + Self.text(of: try options.origins(environment: .ofThisProcess())))
         }
         if probe { try await printProbe(setup) }
     }
@@ -67,7 +67,7 @@ struct CheckConfigCommand: AsyncParsableCommand, StateCommand {
             configuration: setup.configuration, schema: setup.schema,
             finder: SchemaFinder(environment: .ofThisProcess()), now: StateFiles.now
         ).probed()
-        StandardStream.output.write("\n" + findings.map(\.text).joined())
+        try StandardStream.output.writeResult("\n" + findings.map(\.text).joined())
         if findings.contains(where: { $0.level == .error }) { throw ExitCode(CommandStatus.foundError.rawValue) }
     }
 }

@@ -40,7 +40,7 @@ extension DatabaseCommand {
             let new = try await DatabaseCommand.change(StateFiles(options), at: Self.inUse) { database, _ in
                 try database.setAside(at: StateFiles.now())
             }
-            StandardStream.output.write("the database is now \(new)\n")
+            try StandardStream.output.writeResult("the database is now \(new)\n")
         }
 
         /// Never one that the daemon would only choose next, such as another account's.
@@ -71,7 +71,7 @@ extension DatabaseCommand {
             }
             try await DatabaseCommand.change(files, at: Self.linked) { database, path in
                 try database.moveUpstream(to: files.origin)
-                StandardStream.output.write("\(path) now belongs to the upstream \(upstream)\n")
+                try StandardStream.output.writeResult("\(path) now belongs to the upstream \(upstream)\n")
             }
         }
 
@@ -95,7 +95,7 @@ extension DatabaseCommand {
         func run() async throws {
             try await DatabaseCommand.change(StateFiles(options), at: { try $0.database() }) { database, path in
                 try database.forgetKey()
-                StandardStream.output.write("\(path) no longer names its key\n")
+                try StandardStream.output.writeResult("\(path) no longer names its key\n")
             }
         }
     }

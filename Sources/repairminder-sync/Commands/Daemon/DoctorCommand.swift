@@ -38,7 +38,7 @@ struct DoctorCommand: AsyncParsableCommand, StateCommand {
         let findings = await findings()
         let text =
             json ? JSONText.array(findings.map(\.json)).text + "\n" : findings.map(\.text).joined()
-        StandardStream.output.write(text)
+        try StandardStream.output.writeResult(text)
         if findings.contains(where: { $0.level == .error }) { throw ExitCode(CommandStatus.foundError.rawValue) }
     }
 

@@ -82,7 +82,7 @@ struct InitCommand: AsyncParsableCommand {
             return StandardStream.error.write(report)
         }
         try write(draft.yaml, to: file)
-        StandardStream.output.write("Wrote \(file).\n\(report)")
+        try StandardStream.output.writeResult("Wrote \(file).\n\(report)")
     }
 
     private func requireFree(_ file: String) throws(CommandFailure) {

@@ -40,7 +40,7 @@ struct LoginCommand: AsyncParsableCommand, StateCommand {
             // Only what was just saved is tried.
             access.plan.session = nil
             let upstream = HTTPUpstream(access, token: RotatingToken(access, store: store))
-            await report(try await upstream.account()?.id, configuration)
+            try await report(try await upstream.account()?.id, configuration)
         } catch let error as UpstreamError {
             throw CommandFailure(signIn: error)
         } catch let error as TokenFileError {
@@ -72,7 +72,7 @@ struct LoginCommand: AsyncParsableCommand, StateCommand {
     }
 
     /// Notifies a running daemon and prints the next step.
-    private func report(_ account: String?, _ configuration: Configuration) async {
+    private func report(_ account: String?, _ configuration: Configuration) async throws {
         var lines = [Self.text(of: account)]
         if let file = configuration.upstream.tokenFile {
             lines.append(
@@ -82,7 +82,7 @@ struct LoginCommand: AsyncParsableCommand, StateCommand {
         } else {
             lines.append("start the daemon with: \(configuration.startCommand())")
         }
-        StandardStream.output.write(lines.joined(separator: "\n") + "\n")
+        try StandardStream.output.writeResult(lines.joined(separator: "\n") + "\n")
     }
 
     /// One line, whatever the upstream calls the account.

@@ -35,7 +35,7 @@ struct LogoutCommand: AsyncParsableCommand, StateCommand {
             lines.append(
                 "the cache stays readable; changes in the queue are sent after the next repairminder-sync login")
         }
-        StandardStream.output.write(lines.joined(separator: "\n") + "\n")
+        try StandardStream.output.writeResult(lines.joined(separator: "\n") + "\n")
     }
 
     /// What was done.

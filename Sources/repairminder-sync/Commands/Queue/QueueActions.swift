@@ -33,24 +33,29 @@ enum QueueActions {
     ) async throws {
         if let id = ids.first, ids.count == 1 { return try await discard(id, cascade: cascade, client, options) }
         var failures: [CommandFailure] = []
+        var lost: CommandFailure?
         for id in ids.sorted(by: { Int($0) ?? 0 > Int($1) ?? 0 }) {
-            do throws(LocalAPIError) {
+            do {
                 try await discard(id, cascade: cascade, client, options)
+            } catch let failure as CommandFailure {
+                lost = failure
             } catch {
-                guard case .problem = error else { throw error }
-                let failure = CommandFailure(error)
+                guard case LocalAPIError.problem(let problem) = error else { throw error }
+                let failure = CommandFailure(.problem(problem))
                 StandardStream.error.write(options.json ? "\(failure.document.text)\n" : "\(id): \(failure.message)\n")
                 failures.append(failure)
             }
         }
-        guard let first = failures.first else { return }
-        throw CommandFailure(first.status, "\(failures.count) of \(ids.count) changes were not discarded")
+        if let first = failures.first {
+            throw CommandFailure(first.status, "\(failures.count) of \(ids.count) changes were not discarded")
+        }
+        if let lost { throw lost }
     }
 
     static func discard(
         _ id: String, cascade: Bool, _ client: LocalAPIClient, _ options: ClientOptions
-    ) async throws(LocalAPIError) {
+    ) async throws {
         _ = try await client.delete(LocalAPIPaths.pendingChange(id), query: cascade ? [("cascade", "true")] : [])
-        if !options.json { StandardStream.output.write("discarded \(id)\n") }
+        if !options.json { try StandardStream.output.writeResult("discarded \(id)\n") }
     }
 }

@@ -32,24 +32,22 @@ extension QueueCommand {
                 throw CommandFailure(.temporaryFailure, "\(target) already exists; choose another file")
             }
             var made = named
+            let queue: ExportedQueue
             do {
-                let queue = try await files.whileStopped { try ExportedQueue(ofDatabaseAt: files.database()) }
+                queue = try await files.whileStopped { try ExportedQueue(ofDatabaseAt: files.database()) }
                 let file = try made ?? NamedFile(creating: NamedFile.withoutLinks(target))
                 made = file
                 try file.write(Array(queue.text().utf8))
-                report(queue)
             } catch {
                 // Not deleted by its name, which may lead elsewhere by now.
                 if made != nil { StandardStream.error.write("\(target) is empty: delete it\n") }
                 throw error
             }
+            let count = queue.changes.count.counted("change", "changes")
+            try StandardStream.output.writeResult("exported \(count) to \(target)\n")
         }
 
         private var target: String { Environment.ofThisProcess().absolute(file) }
-
-        private func report(_ queue: ExportedQueue) {
-            StandardStream.output.write("exported \(queue.changes.count.counted("change", "changes")) to \(target)\n")
-        }
     }
 
     struct Import: AsyncParsableCommand, StateCommand {
@@ -85,7 +83,7 @@ extension QueueCommand {
             let count = try await files.whileStopped { try await Self.take(text, source, files) }
             let added = count.added.counted("change", "changes")
             let known = count.known.counted("was", "were")
-            StandardStream.output.write("imported \(added); \(known) already queued\n")
+            try StandardStream.output.writeResult("imported \(added); \(known) already queued\n")
         }
 
         private static func take(_ text: String, _ source: String, _ files: StateFiles) async throws -> ExportedCount {

@@ -25,7 +25,7 @@ struct TailCommand: AsyncParsableCommand {
         try await follower.follow { changes in
             let presentation = ClientOptions.presentation()
             for change in changes where entities.isEmpty || entities.contains(change["entity"]?.plain ?? "") {
-                StandardStream.output.write(EventText.line(change, presentation), presentation)
+                try StandardStream.output.writeResult(EventText.line(change, presentation), presentation)
             }
         }
     }
@@ -47,7 +47,7 @@ struct EventsCommand: AsyncParsableCommand {
     func run() async throws {
         var follower = ChangeFollower(client: try options.client(deadline: .seconds(90)), since: start.since)
         try await follower.follow { changes in
-            StandardStream.output.write(changes.map { $0.text + "\n" }.joined())
+            try StandardStream.output.writeResult(changes.map { $0.text + "\n" }.joined())
         }
     }
 }

@@ -26,7 +26,7 @@ struct ImportMirrorCommand: AsyncParsableCommand, StateCommand {
             let counts = try await files.whileStopped { try await Self.importMirror(MirrorFolder(path: path), files) }
             let records = counts.records.counted("record", "records")
             let changes = counts.changes.counted("queued change", "queued changes")
-            StandardStream.output.write("imported \(records) and \(changes)\n")
+            try StandardStream.output.writeResult("imported \(records) and \(changes)\n")
         } catch let error as MirrorError {
             throw CommandFailure(.temporaryFailure, TerminalText.line(error.message))
         } catch CacheError.invalid(let problems) {

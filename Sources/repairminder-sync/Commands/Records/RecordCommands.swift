@@ -127,7 +127,7 @@ struct DeleteCommand: AsyncParsableCommand {
         let client = try options.client(deadline: waiting.deadline)
         let key = try await RecordID.key(of: id, in: entity, client)
         let answer = try await client.delete(LocalAPIPaths.record(of: entity, id: key), query: waiting.query)
-        if !options.json { StandardStream.output.write("deleted \(entity) \(id)\n") }
+        if !options.json { try StandardStream.output.writeResult("deleted \(entity) \(id)\n") }
         try WaitOption.requireConfirmed(answer, options.connection)
     }
 }
