@@ -55,7 +55,7 @@ extension Handlers {
         var mistakes = mistakes
         let parameters = try QueryParameters(request)
         let removed = mistakes.collect([]) { () throws(Problem) in
-            try parameters.value("remove")?.split(separator: ",").map(String.init) ?? []
+            try parameters.names("remove") ?? []
         }
         let fields = try mistakes.object(request)
         let response = try await write(request, mistakes) { transaction in

@@ -85,6 +85,10 @@ struct QueuedChangeEditTests {
             #expect(try await api.call("GET", "/v1/orders/a").json["notes"] == "n")
             #expect(try await api.call("PATCH", "/v1/pending/1?remove=notes", "{}").fields == ["notes"])
             #expect(try await api.call("PATCH", "/v1/pending/1?remove=status", "{}").status == 422)
+            for names in ["", "status,", ",status"] {
+                let empty = try await api.call("PATCH", "/v1/pending/1?remove=\(names)", "{}")
+                #expect(empty.status == 400 && empty.fields == ["remove"], "\(names)")
+            }
         }
     }
 
