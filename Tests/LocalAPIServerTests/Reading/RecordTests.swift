@@ -74,6 +74,15 @@ struct RecordTests {
         #expect(answer.json["status"]?.integer == 400)
     }
 
+    @Test("a sort that is not possible is answered with what to write instead")
+    func badSort() async throws {
+        let api = try await TestAPI.filled()
+        for (sort, words) in [("nope", ". Use any of id, "), ("total.desc", "did you mean -total?")] {
+            let detail = await api.call("GET", "/v1/orders?sort=\(sort)").json["detail"]?.string
+            #expect(detail?.contains(words) == true, "\(detail ?? "")")
+        }
+    }
+
     @Test("a change is answered with the whole record, pending, and counted")
     func change() async throws {
         let api = try await TestAPI.filled()

@@ -66,8 +66,15 @@ final class ListOrder: Sendable {
 
     private static func unknown(_ name: String, _ entity: Entity) -> CacheError {
         let known = entity.fields.filter { !$0.isStoredSealed }.map(\.name) + [Entity.syncedAt.name]
-        let hint = Suggestion.hint(for: name, among: known)
+        let hint =
+            direction(in: name, of: known).map { "; did you mean \($0)?" }
+            ?? Suggestion.hint(for: name, among: known, else: ".") + " Use any of \(known.joined(separator: ", "))"
         return .badQuery(field: "sort", message: "\(entity.name) cannot be sorted by \(name.prefix(100))\(hint)")
+    }
+
+    /// What `total.desc` is here: `-total`; nil for another name.
+    private static func direction(in name: String, of known: [String]) -> String? {
+        known.first { name == "\($0).desc" }.map { "-\($0)" } ?? known.first { name == "\($0).asc" }
     }
 
     private init(terms: [SortTerm], _ table: EntityTable) {
