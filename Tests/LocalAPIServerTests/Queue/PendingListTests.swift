@@ -92,7 +92,8 @@ struct PendingListTests {
             ("retry_count.null=true", "retry_count.null", "never null"),
             ("record=a&record=b", "record", "more than once"),
             ("record.ne=a", "record.ne", "did you mean record?"),
-            ("limit=0", "limit", "from 1 to 1000"), ("cursor=7", "cursor", "another list"),
+            ("limit=0", "limit", "from 1 to 1000"), ("cursor=7", "cursor", "no cursor"),
+            ("cursor=", "cursor", "expected next of an earlier page"),
         ])
     func refusals(_ query: String, _ field: String, _ message: String) async throws {
         let answer = try await filled().call("GET", "/v1/pending?\(query)")

@@ -110,17 +110,23 @@ enum ListCursor {
     static func position(_ text: String, mark: [UInt8], columns: Int) throws(CacheError) -> [DatabaseValue] {
         guard let values = values(of: text, mark: mark), values.count == columns else {
             throw CacheError.badQuery(
-                field: "cursor", message: "this cursor belongs to another list; use it with the same filters and sort"
-            )
+                field: "cursor",
+                message: elements(of: text)?.first?.string == nil
+                    ? "this is no cursor; expected next of an earlier page, or no cursor for the first page"
+                    : "this cursor belongs to another list; use it with the same filters and sort")
         }
         return values
     }
 
+    /// The mark and the values of a cursor; nil for text that is none.
+    private static func elements(of text: String) -> [JSONText]? {
+        bytes(ofBase64: text).flatMap { try? JSONText($0) }?.elements
+    }
+
     /// Nil for text that is not a cursor of this list.
     static func values(of text: String, mark: [UInt8]) -> [DatabaseValue]? {
-        guard let bytes = bytes(ofBase64: text), let json = try? JSONText(bytes) else { return nil }
-        let elements = json.elements
-        guard let first = elements.first?.string, first.utf8.elementsEqual(mark) else { return nil }
+        guard let elements = elements(of: text), let first = elements.first?.string, first.utf8.elementsEqual(mark)
+        else { return nil }
         return elements.dropFirst().map { value in
             let parts = value.elements
             guard let first = parts.first else { return .null }
