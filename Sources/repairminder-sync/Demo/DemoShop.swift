@@ -6,6 +6,7 @@ import JSONText
 import LocalAPI
 import ReferenceUpstream
 import ServiceManager
+import ShippedSchemas
 import SocketServer
 import SystemCalls
 
@@ -83,6 +84,11 @@ struct DemoShop: Sendable {
 
     /// Writes the configuration and reads it back with the schema.
     private func setup(upstream: String?) throws -> Setup {
+        // Else the message would name the demo's own directories, which have no schemas.
+        guard SchemaFinder.isPath(schema) || ShippedSchemas.names.contains(schema) else {
+            let refusal = Suggestion.refusal(of: schema, "schema", among: ShippedSchemas.names)
+            throw CommandFailure(.badConfiguration, "\(refusal), or the path of a file")
+        }
         let path = SchemaFinder.isPath(schema) ? Environment.ofThisProcess().absolute(schema) : schema
         let configuration = JSONText.object([
             "schema": .string(path), "state_dir": .string(folder + "/state"),

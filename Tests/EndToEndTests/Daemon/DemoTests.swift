@@ -27,6 +27,13 @@ struct DemoTests {
         }
     }
 
+    @Test("a schema that is not built in is refused with the names of those that are", .timeLimit(.minutes(10)))
+    func unknownSchema() async throws {
+        let (status, output) = try await Program.run("repairminder-sync", ["demo", "--port", "0", "--schema", "nope"])
+        #expect(status == 78 && output.contains("there is no schema nope. Use any of itori,"), "\(output)")
+        #expect(!output.contains("repairminder-demo."), "\(output)")
+    }
+
     @Test("it shows the schema of any file, and leaves nothing behind", .timeLimit(.minutes(10)))
     func file() async throws {
         let folder = try TemporaryFolder()
