@@ -24,10 +24,13 @@ struct DaemonConnection: Equatable {
         deadline: Duration = .seconds(60), largest: Int = Self.largestAnswer
     ) throws(CommandFailure) -> LocalAPIClient {
         let transport: CurlTransport
-        do {
+        do throws(TransportError) {
             transport = try CurlTransport(userAgent: "repairminder-sync", unixSocketPath: socket, refusal: refusal)
         } catch {
-            throw CommandFailure(.internalError, "cannot create an HTTP client: \(error)")
+            guard case .unreachable(let message) = error else {
+                throw CommandFailure(.internalError, "cannot create an HTTP client: \(error)")
+            }
+            throw CommandFailure(.temporaryFailure, "cannot create an HTTP client: \(message)")
         }
         // Lives as long as this process: its end would wait for libcurl's thread, which may hang.
         _ = Unmanaged.passRetained(transport)

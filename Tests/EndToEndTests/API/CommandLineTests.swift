@@ -57,6 +57,14 @@ struct CommandLineTests {
         }
     }
 
+    @Test("too few descriptors are a temporary failure that says what to raise", .timeLimit(.minutes(10)))
+    func fewDescriptors() async throws {
+        let program = Program.products.appending(path: "repairminder-sync").path
+        let line = "ulimit -n 8; exec '\(program)' status --address localhost:1"
+        let (status, output) = try await Program(URL(filePath: "/bin/bash"), ["-c", line]).finish()
+        #expect(status == 75 && output.contains(": raise the limit on open files"), "\(output)")
+    }
+
     @Test("create - and set - read JSON from standard input", .timeLimit(.minutes(10)))
     func input() async throws {
         try await Shop.with("repairminder") { shop in
