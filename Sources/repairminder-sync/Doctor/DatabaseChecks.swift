@@ -109,16 +109,16 @@ struct DatabaseChecks {
         let failed = summary.queue["failed"] ?? 0
         let changes = summary.queue.values.reduce(0, +).counted("change", "changes")
         if failed > 0 {
-            return .warning("queue", "\(failed) of \(changes) failed", "see repairminder-sync queue")
+            return .warning("queue", "\(failed) of \(changes) failed", "see \(configuration.command("queue"))")
         }
         if summary.openConflicts > 0 {
             return .warning(
                 "queue", "\(summary.openConflicts.counted("conflict waits", "conflicts wait")) for a decision",
-                "see repairminder-sync conflicts --open")
+                "see \(configuration.command("conflicts --open"))")
         }
         if let oldest = summary.oldestChange, oldest + .seconds(86_400) < now {
             return .warning(
-                "queue", "\(changes) pending, the oldest since \(oldest)", "see repairminder-sync status")
+                "queue", "\(changes) pending, the oldest since \(oldest)", "see \(configuration.command("status"))")
         }
         return .ok("queue", "\(changes) pending")
     }

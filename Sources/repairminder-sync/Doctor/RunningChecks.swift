@@ -34,7 +34,7 @@ struct RunningChecks: Sendable {
         return [
             .warning(
                 "conflicts", "\(open.counted("conflict waits", "conflicts wait")) for a decision",
-                "see repairminder-sync conflicts --open")
+                "see \(configuration.command("conflicts --open"))")
         ]
     }
 }

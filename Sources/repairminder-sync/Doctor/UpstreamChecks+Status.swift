@@ -45,7 +45,7 @@ extension UpstreamChecks {
             .warning(
                 "schema",
                 "\(count.counted("difference", "differences")) between \(schema.name) and the upstream's records",
-                "see repairminder-sync drift")
+                "see \(configuration.command("drift"))")
         ]
     }
 }

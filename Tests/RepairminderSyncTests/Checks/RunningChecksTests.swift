@@ -90,6 +90,10 @@ struct RunningChecksTests {
         let most = much.replacing(#""drift":2"#, with: #""drift":\#(Int.max)"#)
         #expect(try finding("schema", most).message.hasPrefix("\(Int.max) differences"))
         #expect(try finding("conflicts", much).message == "1 conflict waits for a decision")
+        for (check, command) in [("schema", "drift"), ("conflicts", "conflicts --open")] {
+            let advice = try finding(check, much).advice
+            #expect(advice?.hasPrefix("see repairminder-sync \(command) --config /") == true, "\(advice ?? "")")
+        }
         #expect(try finding("rescue", much).message.hasSuffix("all rescued"))
     }
 }
