@@ -73,6 +73,12 @@ struct ImportSourceTests {
         #expect(failure?.message.contains("there is no field colour") == true)
     }
 
+    @Test("a header that ends in a comma is refused for its column without a name")
+    func unnamedColumn() {
+        let failure = #expect(throws: CommandFailure.self) { try source.csv(Array("id,total,\n7,1,\n".utf8)) }
+        #expect(failure?.message == "line 1: a column has no name; name it, or delete it")
+    }
+
     @Test("a row of nothing but empty cells, as spreadsheets write below the last record, is no record")
     func emptyRows() throws {
         let rows = try source.csv(Array("id,total,notes\r\n7,1,\r\n,,\r\n\"\",,\r\n8,2,x\r\n,,\r\n".utf8))

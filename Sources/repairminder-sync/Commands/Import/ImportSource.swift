@@ -67,8 +67,8 @@ struct ImportSource {
         }
     }
 
-    /// The first line has the names of the fields. Empty cells are left out, and rows of nothing else, as spreadsheets write
-    /// them below the last record.
+    /// The first line has the names of the fields. Empty cells are left out, and rows of nothing else, as spreadsheets
+    /// write them below the last record.
     func csv(_ bytes: [UInt8]) throws(CommandFailure) -> [ImportRow] {
         let rows = try CSVReader.rows(bytes)
         guard let header = rows.first else { return [] }
@@ -81,10 +81,11 @@ struct ImportSource {
                     + "save the file as CSV with commas")
         }
         for name in header.cells where shape.field(name) == nil && !name.hasPrefix("_") {
-            throw CommandFailure(
-                .badData,
-                "line \(header.line): there is no field \(name.isEmpty ? "without a name" : name); the fields are "
-                    + shape.names { _ in true }.joined(separator: ", "))
+            let problem =
+                name.isEmpty
+                ? "a column has no name; name it, or delete it"
+                : "there is no field \(name); the fields are " + shape.names { _ in true }.joined(separator: ", ")
+            throw CommandFailure(.badData, "line \(header.line): \(problem)")
         }
         return rows.dropFirst().filter { $0.cells.contains { !$0.isEmpty } }.map { row in
             guard row.cells.count == header.cells.count else {
