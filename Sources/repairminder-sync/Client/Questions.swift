@@ -50,7 +50,7 @@ struct Questions {
         var silent = usual
         silent.c_lflag &= ~tcflag_t(ECHO | ISIG)
         withUnsafeMutableBytes(of: &silent.c_cc) { $0[Int(VEOL)] = Self.interrupt }
-        for signal in [SIGHUP, SIGQUIT, SIGTERM] { Self.restore(usual, at: signal) }
+        for signal in [SIGHUP, SIGINT, SIGQUIT, SIGTERM] { Self.restore(usual, at: signal) }
         guard tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent) == 0 else {
             throw CommandFailure(.internalError, "cannot turn off the terminal's echo")
         }
