@@ -71,7 +71,8 @@ final class CurlExchange {
         }
         if isDropped, request.isSafe { return fail(.dropped(Self.dropped(request.host))) }
         let failure = CurlFailure(
-            code: code, explanation: easy.explanation(of: code), refusal: refusal ?? response.refusal,
+            code: code, explanation: easy.explanation(of: code),
+            refusal: refusal ?? response.refusal ?? (code == CURLE_FILESIZE_EXCEEDED ? response.oversized : nil),
             host: request.host, requestHasBegun: hasBegun, isSafe: request.isSafe)
         fail(failure.error)
     }

@@ -24,8 +24,14 @@ struct CurlFailure {
         case CURLE_ABORTED_BY_CALLBACK:
             return .ambiguous(ambiguousMessage("the connection was closed before a response came"))
         default:
-            return .ambiguous(ambiguousMessage(explanation))
+            return .ambiguous(ambiguousMessage(reason))
         }
+    }
+
+    /// libcurl's text, unless it would have the wrong memory looked for: it takes 4096 bytes of trailers.
+    private var reason: String {
+        explanation.hasPrefix("Out of memory in chunked-encoding")
+            ? "the trailers after its last chunk have more than 4096 bytes" : explanation
     }
 
     private func ambiguousMessage(_ event: String) -> String {

@@ -14,6 +14,9 @@ struct ResponseCollector {
     /// Whether all headers have come.
     var hasHead: Bool { section == .trailers }
 
+    /// The refusal of a body that is too large, also for one that libcurl ends because of its Content-Length.
+    var oversized: String { "its body is larger than the \(maximumBody) bytes allowed" }
+
     private let maximumBody: Int
     private var headerBytes = 0
     private var section = Section.statusLine
@@ -53,7 +56,7 @@ struct ResponseCollector {
     /// The next decoded bytes. `announced` is the response's Content-Length, so the buffer need not grow in steps.
     mutating func takeBody(_ bytes: UnsafeRawBufferPointer, announced: @autoclosure () -> Int?) -> Bool {
         guard bytes.count <= maximumBody - body.count else {
-            return refuse("its body is larger than the \(maximumBody) bytes allowed")
+            return refuse(oversized)
         }
         let needed = body.count + bytes.count
         if body.capacity < needed {
