@@ -28,6 +28,8 @@ package struct LocalAPIClient: Sendable {
         package var location: String?
         /// The version of a record.
         package var tag: String?
+        /// Whether an earlier call with the same `Idempotency-Key` got it, so that this one has changed nothing.
+        package var isReplayed = false
 
         package init(status: Int, body: JSONText?, location: String? = nil, tag: String? = nil) {
             self.status = status
@@ -79,7 +81,9 @@ package struct LocalAPIClient: Sendable {
                 "\(method) \(path) answered something that is not JSON, or more than \(Self.mostValues) values; is this "
                     + "the daemon?")
         }
-        return Answer(status: response.status, body: body, location: response.location, tag: response.tag)
+        var answer = Answer(status: response.status, body: body, location: response.location, tag: response.tag)
+        answer.isReplayed = response.isReplayed
+        return answer
     }
 
     /// Any request, with the token: the answer as it is, whatever its status.
@@ -120,6 +124,8 @@ package struct LocalAPIResponse: Sendable, Equatable {
     package var location: String?
     /// The header field `ETag`.
     package var tag: String?
+    /// The header field `Idempotent-Replayed`.
+    package var isReplayed = false
 
     package init(status: Int, body: [UInt8] = [], location: String? = nil, tag: String? = nil) {
         self.status = status

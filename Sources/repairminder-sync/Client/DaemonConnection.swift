@@ -44,9 +44,11 @@ struct DaemonConnection: Equatable {
                 body: request.body, deadline: deadline, maximumBody: largest)
             do throws(TransportError) {
                 let response = try await punctual.send(sent)
-                return LocalAPIResponse(
+                var answer = LocalAPIResponse(
                     status: response.status, body: response.body, location: response.header("Location"),
                     tag: response.header("ETag"))
+                answer.isReplayed = response.header("Idempotent-Replayed") == "true"
+                return answer
             } catch {
                 throw failure(error)
             }

@@ -39,7 +39,10 @@ struct ImportPlanTests {
                 }
                 let answer = JSONText.object(["results": .array(results)])
                 return LocalAPIResponse(status: 200, body: Array(answer.bytes))
-            default: return LocalAPIResponse(status: 201, body: Array(#"{"id":"new"}"#.utf8))
+            default:
+                var created = LocalAPIResponse(status: 201, body: Array(#"{"id":"new"}"#.utf8))
+                created.isReplayed = (try? JSONText(request.body ?? []))?["notes"] == "imported"
+                return created
             }
         }
         var plan = ImportPlan(entity: "orders", shape: shape, isDryRun: false)
@@ -85,6 +88,12 @@ struct ImportPlanTests {
         // Rows before it do not matter.
         let later = try await plan([#"{"notes":"other"}"#] + rows).keys
         #expect(Array(later.dropFirst()) == first)
+    }
+
+    @Test("a row that an earlier import has created is counted as that, and not as created")
+    func known() async throws {
+        let (plan, _) = try await plan([#"{"notes":"imported"}"#, #"{"notes":"new"}"#])
+        #expect(plan.created == 1 && plan.known == 1 && plan.failures.isEmpty)
     }
 
     @Test("a row that is refused or has an unknown field fails with its line, and the others are imported")

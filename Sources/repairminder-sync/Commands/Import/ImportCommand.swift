@@ -53,11 +53,11 @@ struct ImportCommand: AsyncParsableCommand {
                 try await send(&plan, client)
             } catch {
                 // Rows before it were imported, or refused, which no later import says.
-                write(plan)
+                try? write(plan)
                 throw CommandFailure(any: error)?.stoppingImport ?? error as any Error
             }
         }
-        write(plan)
+        try write(plan)
         try plan.requireAllRows()
     }
 
@@ -81,12 +81,13 @@ struct ImportCommand: AsyncParsableCommand {
     }
 
     /// What was done, and which rows failed.
-    private func write(_ plan: ImportPlan) {
+    private func write(_ plan: ImportPlan) throws(CommandFailure) {
         StandardStream.error.write(plan.failureText)
         let created = dryRun ? "would create" : "created"
         let updated = dryRun ? "would update" : "updated"
-        StandardStream.output.write(
-            "\(created) \(plan.created), \(updated) \(plan.updated), failed \(plan.failures.count)\n")
+        let known = plan.known > 0 ? ", already imported \(plan.known)" : ""
+        try StandardStream.output.writeResult(
+            "\(created) \(plan.created), \(updated) \(plan.updated), failed \(plan.failures.count)\(known)\n")
     }
 }
 

@@ -44,6 +44,8 @@ struct ImportPlan {
     private(set) var firstUnknown: Int?
     private(set) var created = 0
     private(set) var updated = 0
+    /// Rows that an earlier import of the same file has created.
+    private(set) var known = 0
     private(set) var failures: [Failure] = []
     private(set) var portions: [Portion] = []
     /// Of creations without an id: how often the same row has come so far.
@@ -213,8 +215,9 @@ struct ImportPlan {
         for row in portion.rows {
             do throws(LocalAPIError) {
                 let headers = [(name: "Idempotency-Key", value: portion.key)]
-                _ = try await post(LocalAPIPaths.records(of: entity), headers, row.body["body"] ?? .null, client)
-                created += 1
+                let answer = try await post(
+                    LocalAPIPaths.records(of: entity), headers, row.body["body"] ?? .null, client)
+                if answer.isReplayed { known += 1 } else { created += 1 }
             } catch {
                 guard case .problem(let problem) = error, [400, 404, 405, 409, 422].contains(problem.status) else {
                     throw error
@@ -231,7 +234,10 @@ struct ImportPlan {
             return try await client.post(path, headers: headers, body: body)
         } catch {
             guard case .unreachable = error else { throw error }
-            return try await client.post(path, headers: headers, body: body)
+            var answer = try await client.post(path, headers: headers, body: body)
+            // What it repeats may be the answer to the first attempt.
+            answer.isReplayed = false
+            return answer
         }
     }
 }
