@@ -39,7 +39,9 @@ struct LastListed {
         let fresh = withoutRepeats(shown, over: known, members)
         var result = merge.result(fresh, over: known, members)
         if fresh != shown, result.record.isEquivalent(to: known) { result.record = known }
-        let listed = listed(shown, over: known, members)
+        // Most records of a list that is read again.
+        let isIdle = merge.view == .list && !merge.isPartial && fresh == shown && result.record == known
+        let listed = isIdle ? [:] : listed(shown, over: known, members)
         if result.members == nil, !listed.isEmpty {
             result.members = merge.noted(merge.names(of: fresh), known, members)
         }
