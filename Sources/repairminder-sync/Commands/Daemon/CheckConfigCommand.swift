@@ -43,7 +43,8 @@ struct CheckConfigCommand: AsyncParsableCommand, StateCommand {
         if key.isClosed { lines.append("secret key     not checked: only the daemon's user and root can read it") }
         try StandardStream.output.writeResult(lines.joined(separator: "\n") + "\n")
         if origin {
-            try StandardStream.output.writeResult("\n" + Self.text(of: try options.origins(environment: .ofThisProcess())))
+            let origins = try options.origins(environment: .ofThisProcess())
+            try StandardStream.output.writeResult("\n" + Self.text(of: origins))
         }
         if probe { try await printProbe(setup) }
     }
