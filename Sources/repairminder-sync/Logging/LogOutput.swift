@@ -37,11 +37,10 @@ final class LogOutput: Sendable {
                     return
                 }
                 text = (state.isCut ? "\n" : "") + note(of: state.lost, before: line) + "\n" + line
-                state = State()
             }
             let bytes = Array(TerminalText.safe(text).utf8)
             let written = count(ofWritten: bytes)
-            if written < bytes.count { state = State(lost: 1, isCut: written > 0) }
+            state = written < bytes.count ? State(lost: state.lost + 1, isCut: written > 0) : State()
         }
     }
 
