@@ -28,7 +28,7 @@ struct DerivedFieldCheck {
                 entity, "\(place).\(name)",
                 "\(name) cannot be combined with \(word), because the field is read-only; remove one")
         }
-        if let use = use(of: field.name, in: entity), use != EntitySchema.changeUse || field.isComputedOnReading {
+        if let use = use(of: field.name, in: entity), !mayBeUsed(field, as: use) {
             throw error(entity, place, "\(field.name) cannot have \(word): \(use) needs a value that is sent")
         }
         if field.follow != nil, entity.push.create.isEmpty {
@@ -36,6 +36,12 @@ struct DerivedFieldCheck {
                 entity, "\(place).follow",
                 "no record is created locally, so there is nothing to follow; add push.create or remove follow")
         }
+    }
+
+    /// The change time may be a text of the upstream's own times: that of the last change, or else that of the creation.
+    private func mayBeUsed(_ field: Field, as use: String) -> Bool {
+        if use == EntitySchema.changeTimeUse, case .text = field.derivation { return true }
+        return use == EntitySchema.changeUse && !field.isComputedOnReading
     }
 
     private func use(of field: String, in entity: Entity) -> String? {

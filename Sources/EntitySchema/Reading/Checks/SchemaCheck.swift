@@ -227,7 +227,7 @@ extension EntitySchema {
             return "upstream.version"
         }
         if let pull = entity.pull {
-            if pull.changedAt == field { return "the change time" }
+            if pull.changedAt == field { return Self.changeTimeUse }
             if pull.deleted?.name == field { return "pull.deleted" }
             if pull.single.path.placeholders.contains(field) { return "pull.record" }
             let placeholders = pull.details.compactMap(\.path).flatMap(\.placeholders)
@@ -250,4 +250,6 @@ extension EntitySchema {
 
     /// The use of a field as `when_changed`, which asks for the server's value and never for one computed here.
     static let changeUse = "pull.detail.when_changed"
+
+    static let changeTimeUse = "the change time"
 }
