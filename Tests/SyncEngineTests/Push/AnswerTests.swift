@@ -59,7 +59,7 @@ struct AnswerTests {
         "a deletion answered with 200 and nothing stays queued while the list is not answered in JSON",
         arguments: [true, false])
     func deletionByGateway(isListServed: Bool) async throws {
-        let test = try await test()
+        let test = try await test(Self.deleting)
         try await test.store.delete("orders", key: "a", at: test.clock.timestamp)
         test.upstream.answerSilently()
         if !isListServed { test.upstream.failList("/orders", .malformed("no JSON")) }
