@@ -242,7 +242,7 @@ struct SettlingReaderTests {
             try await test.change("a", #"{"notes":"mine"}"#)
             test.upstream.answerEmpty(times: 1)
             test.upstream.failRecords(.malformed("no"))
-            test.upstream.failList("/orders", .malformed("no"))
+            test.upstream.failList("/orders", .unclear(status: 500, "no"))
             await #expect(throws: (any Error).self) { try await test.engine.sync(SyncRequest()) }
             try await test.until { try test.store.pendingCount().pending == 0 }
             test.upstream.failRecords(nil)
