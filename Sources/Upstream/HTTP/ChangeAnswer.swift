@@ -163,9 +163,11 @@ struct ChangeAnswer {
         return .record(record)
     }
 
-    /// Whether it says nothing at all, where the status promises content, and no rule says that this is a success.
+    /// Whether it says nothing, although the status promises content, and no rule says that this is a success.
     var isSilent: Bool {
-        response.isBlank && response.status != 204 && response.status != 205 && plan.rule(for: response) == nil
+        guard plan.rule(for: response) == nil else { return false }
+        if response.isBlank { return ![204, 205].contains(response.status) }
+        return (try? response.unambiguousJSON).map { $0.kind == .null || $0.isEmptyObject } ?? false
     }
 
     private var accepted: Meaning { .accepted(location: response.header("Location").flatMap { $0.isEmpty ? nil : $0 }) }

@@ -67,15 +67,13 @@ extension Pusher {
         {
             return outcome
         }
-        if change.operation == .delete, case .accepted(_, isSilent: true) = answer,
-            let failure = try await silence(of: entity)
-        {
-            return again(change, failure)
-        }
         let isUnknown = !change.isContentOnly && (answered.map { change.isStub($0.record, of: entity) } ?? true)
         let known = answered?.record ?? moved
         guard change.isTried || isUnknown, change.operation != .delete, try reader.canRead(entity, known) else {
-            return plain
+            guard case .accepted(_, isSilent: true) = answer, let failure = try await silence(of: entity) else {
+                return plain
+            }
+            return again(change, failure)
         }
         do {
             if let found = try await reader.record(of: entity, known: known) {
@@ -85,6 +83,7 @@ extension Pusher {
                 if isBehind == true { return plain }
                 return acknowledged(asRead: found, appliedAt: appliedAt)
             }
+            if answered == nil, let failure = try await silence(of: entity) { return again(change, failure) }
             guard change.isTried, !change.isContentOnly else { return plain }
             // Whether a created record is only not shown yet is asked when it has settled.
             if change.operation == .update, try await verdict(on: known, entity, wasRead: true) != .gone {
@@ -101,8 +100,8 @@ extension Pusher {
         }
     }
 
-    /// Why a success without content says nothing about a change: the list is not answered in JSON either, so it came from a
-    /// gateway that answers everything so. Nil if the upstream itself answers.
+    /// Why a success that says nothing does not count: the list is not answered in JSON either, so something in front of the
+    /// upstream answers every request so. Nil if the upstream itself answers.
     private func silence(of entity: Entity) async throws -> PushFailure? {
         do {
             _ = try await judge.isServing(entity)
