@@ -10,6 +10,16 @@ extension SchemaNode {
         }
     }
 
+    /// The text of this place, the value of a header that the schema adds to requests.
+    func addedHeader(_ name: String, mayAccept: Bool = false) throws(SchemaError) -> String {
+        let text = try string()
+        try checkHeader(name, text, mayAccept: mayAccept)
+        guard name.lowercased() != "authorization" else {
+            throw error("\(name) is set by the daemon itself; say how in auth.send")
+        }
+        return text
+    }
+
     /// The name of a header, as the text of this place.
     func headerName() throws(SchemaError) -> String {
         let name = try string()

@@ -84,12 +84,7 @@ struct SchemaReader {
     private func headers(_ node: SchemaNode?) throws(SchemaError) -> [UpstreamPlan.Header] {
         var headers: [UpstreamPlan.Header] = []
         for (name, value) in try node?.members() ?? [] {
-            let text = try value.string()
-            try value.checkHeader(name, text, mayAccept: true)
-            guard name.lowercased() != "authorization" else {
-                throw value.error("\(name) is set by the daemon itself; say how in auth.send")
-            }
-            let header = UpstreamPlan.Header(name: name, value: text)
+            let header = UpstreamPlan.Header(name: name, value: try value.addedHeader(name, mayAccept: true))
             for secret in header.secretNames { try value.checkCredential(secret) }
             let others = header.filled(with: [:]).value
             try value.refuseTemplate(in: others, else: ", or {$secret.name}; auth.send says how a token is sent")
