@@ -18,7 +18,7 @@ struct FilledList {
     /// Whether a list is this one with members that the server filled in, in any order. Members that an object had before
     /// do not count as filled in: what was sent may have removed them.
     ///
-    /// `room`: how many more values may be compared in this transaction. Without any, no list is this one.
+    /// `room`: how many more values may be compared in this transaction. Once it is used up, no list counts as this one.
     func isShown(by list: JSONText, within room: inout Int) -> Bool {
         guard room > 0, sent.kind == .array, list.kind == .array else { return false }
         let (mine, theirs) = (sent.elements, list.elements)

@@ -50,8 +50,8 @@ struct LastListed {
         return result
     }
 
-    /// The list's view with the record's own values where it repeats what the single record has overruled, as long as
-    /// nothing else has changed them.
+    /// The list's view. Where it repeats what the single record has overruled, it gets the record's value, as long as that is still
+    /// the single record's.
     private func withoutRepeats(
         _ shown: JSONText, over known: JSONText, _ members: ViewTable.Members
     ) -> JSONText {

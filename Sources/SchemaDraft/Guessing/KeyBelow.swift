@@ -1,8 +1,8 @@
 /// Keys that are unique only below another record: each task has a variable of the same name. With the key of the task, they are
 /// unique.
 enum KeyBelow {
-    /// Makes a key of that of the record above, which the field `above` has, and the record's own, unless a path names the record
-    /// by its own alone.
+    /// Makes the key of two parts: the key of the record above, which is in the field `above`, and the record's own. A record that
+    /// some path names by its own key alone keeps that.
     static func join(_ entity: inout DraftEntity, above: String, _ collection: Collection) {
         let own = entity.key.value
         let taken = Set(entity.fields.map { $0.name.lowercased() })

@@ -80,7 +80,7 @@ struct EntityPulls {
     /// What changed in the other lists while that of one entity takes long. Each of them takes one turn at most: the next one goes
     /// on where it stopped.
     ///
-    /// A failure that ends the run is wrapped in `ListTurn.Ended`: it is none of the long list.
+    /// A failure that ends the run is wrapped in `ListTurn.Ended`: it is not one of the long list's.
     private func pullOthers(_ lists: [Entity], during long: Entity) async throws {
         do {
             for entity in lists where entity.name != long.name { try await pullForOneTurn(entity) }

@@ -34,7 +34,7 @@ struct SyncRun {
         phase = "pulling \(entity)"
     }
 
-    /// Another entity was read meanwhile.
+    /// The pull of an entity goes on, after others were read.
     mutating func continued(_ entity: String) { phase = "pulling \(entity)" }
 
     mutating func progressed(_ entity: String, seen: Int, total: Int?) {

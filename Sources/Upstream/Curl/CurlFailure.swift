@@ -28,7 +28,7 @@ struct CurlFailure {
         }
     }
 
-    /// libcurl's text, unless it would have the wrong memory looked for: it takes 4096 bytes of trailers.
+    /// libcurl's text, but for trailers of more than the 4096 bytes that it takes: there it blames a lack of memory.
     private var reason: String {
         explanation.hasPrefix("Out of memory in chunked-encoding")
             ? "the trailers after its last chunk have more than 4096 bytes" : explanation

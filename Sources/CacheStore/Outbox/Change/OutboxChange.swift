@@ -83,7 +83,7 @@ package struct OutboxChange: Sendable, Equatable {
     }
 
     /// The same for these fields only. Those that were not sent do not count, nor do those of an edit that the upstream never
-    /// shows, beside others. What a creation sent is also said as HTML, although no earlier answer was seen to write so.
+    /// shows, beside others. What a creation sent may be shown as HTML, even if no earlier answer was.
     package func isSaid(by record: JSONText, of entity: Entity, _ fields: [String]) -> Bool {
         let shown = operation == .update ? fields.filter { entity[field: $0]?.isWriteOnly != true } : fields
         return (shown.isEmpty ? fields : shown).allSatisfy { field in
