@@ -70,7 +70,7 @@ extension Pusher {
         let isUnknown = !change.isContentOnly && (answered.map { change.isStub($0.record, of: entity) } ?? true)
         let known = answered?.record ?? moved
         guard change.isTried || isUnknown, change.operation != .delete, try reader.canRead(entity, known) else {
-            guard case .accepted(_, isSilent: true) = answer, let failure = try await silence(of: entity) else {
+            guard case .accepted(_, isSilent: true) = answer, let failure = try await silence(about: change, entity) else {
                 return plain
             }
             return again(change, failure)
@@ -83,7 +83,7 @@ extension Pusher {
                 if isBehind == true { return plain }
                 return acknowledged(asRead: found, appliedAt: appliedAt)
             }
-            if answered == nil, let failure = try await silence(of: entity) { return again(change, failure) }
+            if answered == nil, let failure = try await silence(about: change, entity) { return again(change, failure) }
             guard change.isTried, !change.isContentOnly else { return plain }
             // Whether a created record is only not shown yet is asked when it has settled.
             if change.operation == .update, try await verdict(on: known, entity, wasRead: true) != .gone {
@@ -93,19 +93,22 @@ extension Pusher {
         } catch UpstreamError.cancelled {
             throw CancellationError()
         } catch let error as UpstreamError {
-            guard answered == nil, case .malformed = error, let failure = try await silence(of: entity) else {
+            guard answered == nil, case .malformed = error, let failure = try await silence(about: change, entity) else {
                 return plain
             }
             return again(change, failure)
         }
     }
 
-    /// Why a success that says nothing does not count: the list is not answered in JSON either, so something in front of the
-    /// upstream answers every request so. Nil if the upstream itself answers.
-    private func silence(of entity: Entity) async throws -> PushFailure? {
+    /// Why a success that says nothing does not count: the list is not answered in JSON either, or shows nothing of what is
+    /// cached, so something in front of the upstream answers every request so. Nil if the upstream itself answers. A deletion
+    /// may leave the list empty.
+    private func silence(about change: OutboxChange, _ entity: Entity) async throws -> PushFailure? {
         do {
-            _ = try await judge.isServing(entity)
-            return nil
+            if try await judge.isServing(entity) || change.operation == .delete { return nil }
+            return PushFailure(
+                .malformed,
+                message: "the answer said nothing about the change, and the upstream shows no \(entity.name) at all")
         } catch UpstreamError.cancelled {
             throw CancellationError()
         } catch let error as UpstreamError {
