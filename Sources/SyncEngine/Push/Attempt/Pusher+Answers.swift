@@ -70,7 +70,8 @@ extension Pusher {
         let isUnknown = !change.isContentOnly && (answered.map { change.isStub($0.record, of: entity) } ?? true)
         let known = answered?.record ?? moved
         guard change.isTried || isUnknown, change.operation != .delete, try reader.canRead(entity, known) else {
-            guard case .accepted(_, isSilent: true) = answer, let failure = try await silence(about: change, entity) else {
+            guard case .accepted(_, isSilent: true) = answer, let failure = try await silence(about: change, entity)
+            else {
                 return plain
             }
             return again(change, failure)
@@ -93,7 +94,8 @@ extension Pusher {
         } catch UpstreamError.cancelled {
             throw CancellationError()
         } catch let error as UpstreamError {
-            guard answered == nil, case .malformed = error, let failure = try await silence(about: change, entity) else {
+            guard answered == nil, case .malformed = error, let failure = try await silence(about: change, entity)
+            else {
                 return plain
             }
             return again(change, failure)
