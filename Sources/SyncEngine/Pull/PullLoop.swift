@@ -128,7 +128,7 @@ actor PullLoop: TokenRefusalObserver {
     func catchUp(in wait: Duration) {
         guard wait > .zero else { return schedule(SyncRequest()) }
         nextSyncAt = environment.monotonicNow() + wait
-        if !run.isRunning { run.error = nil }
+        if !run.isRunning { run.forgetErrors() }
     }
 
     /// The upstream wants to be left alone until `end`.
@@ -180,10 +180,10 @@ actor PullLoop: TokenRefusalObserver {
             throw CancellationError()
         } catch let error as UpstreamError {
             if case .held = error { isHeld = true }
-            run.error = error.message
+            run.failed(error.message)
             result = .failure(await monitor.canCall ? .upstream(error.message) : await monitor.reasonNotToSync)
         } catch let error as CacheError {
-            run.error = "\(error)"
+            run.failed("\(error)")
             result = .failure(.cache("\(error)"))
             environment.log.error("the cache could not be written", metadata: ["error": "\(error)"])
         }

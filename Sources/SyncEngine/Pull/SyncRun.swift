@@ -6,23 +6,35 @@ struct SyncRun {
     private(set) var isRunning = false
     private(set) var request = SyncRequest()
     var phase: String?
-    var error: String?
     var entities: [String: SyncStatus.Entity] = [:]
     private(set) var lastEndedAt: Timestamp?
     private(set) var lastSucceededAt: Timestamp?
     /// Consecutive runs that ended with an error.
     private(set) var failures = 0
+    private var problem: String?
+    private var unread: [(entity: String, error: String)] = []
     /// The number of entities of this run, and which of them are done: some are read again while another one takes long.
     private var expected = 1
     private var done: Set<String> = []
+
+    /// What stopped the run; or else the failure of the first entity that was not read well since.
+    var error: String? { problem ?? unread.first.map { "\($0.entity): \($0.error)" } }
 
     mutating func begin(_ request: SyncRequest) {
         number += 1
         isRunning = true
         self.request = request
-        error = nil
+        forgetErrors()
         done = []
         phase = nil
+    }
+
+    /// Stopped by a problem that concerns all entities.
+    mutating func failed(_ problem: String) { self.problem = problem }
+
+    mutating func forgetErrors() {
+        problem = nil
+        unread = []
     }
 
     mutating func expect(_ entities: Int) { expected = max(entities, 1) }
@@ -46,10 +58,11 @@ struct SyncRun {
         done.insert(entity)
         if error == nil { entities[entity]?.lastSyncedAt = time }
         entities[entity]?.state = error == nil ? .idle : .error
-        if let error { self.error = self.error ?? "\(entity): \(error)" }
+        unread.removeAll { $0.entity == entity }
+        if let error { unread.append((entity, error)) }
     }
 
-    /// Stopped by a problem of the whole upstream.
+    /// Its pull was stopped by a problem of the whole upstream.
     mutating func interrupted(_ entity: String) { entities[entity]?.state = .idle }
 
     mutating func end(at time: Timestamp) {

@@ -59,4 +59,19 @@ struct SyncRunTests {
         run.progressed("parts", seen: 1, total: 2)
         #expect(run.progress == 1, "it is done already")
     }
+
+    @Test("an entity that was read well in the end is no error of the run")
+    func readAgain() {
+        let time = Timestamp(milliseconds: 0)
+        var run = SyncRun()
+        run.begin(SyncRequest())
+        run.finished("orders", error: "no answer", at: time)
+        run.finished("parts", error: "an empty page", at: time)
+        #expect(run.error == "orders: no answer")
+        run.finished("orders", error: nil, at: time)
+        #expect(run.error == "parts: an empty page")
+        run.finished("parts", error: nil, at: time)
+        run.end(at: time)
+        #expect(run.error == nil && run.failures == 0)
+    }
 }
