@@ -26,12 +26,17 @@ enum PartialAnswer {
     }
 
     /// Whether an object says why the rest is not there, as ServiceNow's does once a request has taken too long.
-    /// A text may be "OK", and a code of 0 or one below 400 says the same.
+    /// A text may be "OK", and a code of that, of 0, or of one below 400 says the same.
     private static func isError(_ value: JSONText?) -> Bool {
         guard let value, value.kind == .object else { return false }
-        let code = ["code", "status"].lazy.compactMap { value[$0]?.wholeNumber }.first
-        guard code.map({ $0 != 0 && !(100..<400).contains($0) }) ?? true else { return false }
+        let code = ["code", "status"].lazy.compactMap { value[$0] }.first
+        if let code, isFine(code) { return false }
         return ["message", "detail", "description", "reason"].contains { value[$0]?.string?.isEmpty == false }
+    }
+
+    private static func isFine(_ code: JSONText) -> Bool {
+        if let number = code.wholeNumber { return number == 0 || (100..<400).contains(number) }
+        return ["ok", "success"].contains(code.string?.lowercased())
     }
 
     private static func isFilled(_ value: JSONText?) -> Bool {

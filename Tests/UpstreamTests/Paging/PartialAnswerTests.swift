@@ -20,6 +20,7 @@ struct PartialAnswerTests {
             (#"{"incomplete_results":true}"#, "incomplete_results"), (#"{"partial":true}"#, "partial"),
             (#"{"error":{"message":"Transaction cancelled"},"status":"failure"}"#, "error"),
             (#"{"error":{"code":504,"message":"timeout"}}"#, "error"),
+            (#"{"error":{"status":"UNAVAILABLE","message":"shard 2"}}"#, "error"),
         ])
     func members(_ envelope: String, _ member: String) throws {
         #expect(try found(envelope) == member)
@@ -31,6 +32,7 @@ struct PartialAnswerTests {
             "[]", "{}", #"{"errors":[]}"#, #"{"errors":null,"timed_out":false}"#, #"{"errors":{}}"#, #"{"errors":""}"#,
             #"{"error":"OK"}"#, #"{"error":{"code":0,"message":"success"}}"#, #"{"error":{"message":""}}"#,
             #"{"error":{"code":200,"message":"OK"}}"#, #"{"error":null}"#,
+            #"{"error":{"code":"OK","message":"done"}}"#, #"{"error":{"status":"success","message":"2 records"}}"#,
             #"{"errors":0,"partial":"none"}"#, #"{"id":7,"partial":true,"errors":["no address"],"parts":[]}"#,
         ])
     func whole(_ envelope: String) throws {
