@@ -199,6 +199,9 @@ package struct HTTPUpstream: Upstream {
                 }, accepts: { _ in false })
         } catch .gone {
             return nil
+        } catch .unclear(status: 501, let message) {
+            // It serves no single records; a read leaves nothing unclear.
+            throw .refused(status: 501, message)
         }
         // As JAX-RS says that there is no such record: no content, which is none that was cut.
         if response.status == 204, response.isBlank { return nil }

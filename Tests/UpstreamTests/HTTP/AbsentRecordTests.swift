@@ -43,6 +43,13 @@ struct AbsentRecordTests {
         #expect(try await read(.json(200, body), at: nil, shared: "data") == nil)
     }
 
+    @Test("where single records are not served, the read says so and is no failure", arguments: [405, 501])
+    func unserved(_ status: Int) async throws {
+        let error = await #expect(throws: UpstreamError.self) { try await read(.json(status, "{}"), at: nil) }
+        #expect(error == .refused(status: status, "GET /orders answered \(status)"))
+        #expect(error?.isUnknownMethod == true)
+    }
+
     @Test("a list without it at the place that all entities share")
     func inherited() async throws {
         #expect(try await read(.json(200, "[]"), at: nil, shared: "'0'") == nil)
