@@ -23,12 +23,10 @@ struct AbsenceJudge: Sendable {
     let upstream: any Upstream
     let schema: EntitySchema
     let now: @Sendable () -> Timestamp
-    /// The server's time as far as it is known, for the windows of lists; nil takes `now`.
-    var serverNow: (@Sendable () -> Timestamp)?
+    /// For the windows of lists.
+    let upstreamTime: @Sendable () -> Timestamp
     /// Records that were asked for are handed over once they have this many bytes.
     var mostBytes = 16 << 20
-
-    private var upstreamTime: Timestamp { serverNow?() ?? now() }
 
     /// The most pages of a list that are read to find one record.
     private static let mostPages = 3
@@ -132,7 +130,7 @@ struct AbsenceJudge: Sendable {
     func isServing(_ entity: Entity) async throws -> Bool {
         guard let plan = entity.pull else { return try await isWell(beside: entity) != false }
         let count = try await page(plan, of: entity, at: nil).count
-        if plan.window != nil { return try count > 0 || !store.expectsList(of: entity, at: upstreamTime) }
+        if plan.window != nil { return try count > 0 || !store.expectsList(of: entity, at: upstreamTime()) }
         return try count > 0 || store.anotherRecord(of: entity.name, than: []) == nil
     }
 
@@ -169,7 +167,7 @@ struct AbsenceJudge: Sendable {
                         + "that there is none")
             }
         }
-        if let window = try store.window(of: entity, at: upstreamTime), !window.holds(for: known, of: entity) {
+        if let window = try store.window(of: entity, at: upstreamTime()), !window.holds(for: known, of: entity) {
             return .cannotSay("\(entity.name)/\(key) is outside of pull.where, so its list need not show it")
         }
         for _ in 1...2 {
@@ -211,7 +209,7 @@ struct AbsenceJudge: Sendable {
     /// An empty list may be what an expired token gets to see.
     private func verdictOfEmptyList(_ entity: Entity, _ plan: PullPlan) async throws -> Verdict {
         let isWell = try await isWell(beside: entity)
-        let rows = try store.expectsList(of: entity, at: upstreamTime) ? store.rowCount(of: entity.name) : 0
+        let rows = try store.expectsList(of: entity, at: upstreamTime()) ? store.rowCount(of: entity.name) : 0
         if isWell == true, rows <= 1 { return .gone }
         guard isWell != false else {
             throw UpstreamError.barred(
@@ -229,7 +227,7 @@ struct AbsenceJudge: Sendable {
         let others = try schema.entities.filter {
             // Where all records are only here, such as creations that failed, the list may well be empty.
             try $0.name != entity.name && $0.pull != nil && store.anotherRecord(of: $0.name, than: []) != nil
-                && store.expectsList(of: $0, at: upstreamTime)
+                && store.expectsList(of: $0, at: upstreamTime())
         }
         for other in others.prefix(2) {
             guard let plan = other.pull else { continue }
@@ -254,6 +252,8 @@ struct AbsenceJudge: Sendable {
 
 extension AbsenceJudge {
     init(_ environment: SyncEnvironment, _ upstream: any Upstream) {
-        self.init(store: environment.store, upstream: upstream, schema: environment.schema, now: environment.now)
+        self.init(
+            store: environment.store, upstream: upstream, schema: environment.schema, now: environment.now,
+            upstreamTime: { environment.upstreamTime })
     }
 }

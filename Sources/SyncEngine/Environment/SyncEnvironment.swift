@@ -54,6 +54,9 @@ extension SyncEnvironment {
             mayPush: callbacks.mayPush, pause: callbacks.pause, log: log, sleeps: LoopSleeps(clock: time.clock))
     }
 
+    /// The server's time, or this machine's while that was never measured.
+    var upstreamTime: Timestamp { now() + (clockOffset() ?? .zero) }
+
     var schedule: SyncSchedule { SyncSchedule(settings: settings, random: random) }
 
     /// The upstream has refused a batch with this message, and gets `size` changes at a time from now on, or one.

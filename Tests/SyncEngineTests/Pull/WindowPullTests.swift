@@ -1,5 +1,6 @@
 import EntitySchema
 import JSONText
+import Logging
 import SchemaDrift
 import TestSupport
 import Testing
@@ -63,6 +64,24 @@ struct WindowPullTests {
         #expect(test.upstream.reads.isEmpty)
         #expect(try await sweep(test) == ["orders": 2])
         #expect(try test.cursor.held == nil)
+    }
+
+    @Test("the server's time says which records a list need not show, outside of pulls too")
+    func serverTime() async throws {
+        let test = try test("{ updated_at.gte: \"{$now-5d}\" }, record: none")
+        let now = test.clock.timestamp
+        let left = record("a", "x", at: now.description)
+        let shown = record("b", "x", at: (now + .seconds(9 * 86_400)).description)
+        _ = try await test.store.apply(PulledPage(entity: "orders", records: "[\(left),\(shown)]"), at: now)
+        try test.upstream.serve(["[\(shown)]"], total: 1)
+        let environment = SyncEnvironment(
+            store: test.store, upstream: test.upstream, settings: SyncSettings(),
+            time: SyncTime(clock: test.clock, now: { now }, serverOffset: { .seconds(10 * 86_400) }), random: { 0.5 },
+            callbacks: SyncCallbacks(), log: .silent)
+        let orders = try #require(test.schema["orders"])
+        let known = try #require(try test.store.remote(of: "orders", key: "a"))
+        let verdict = try await AbsenceJudge(environment, test.upstream).verdict(on: known, of: orders)
+        #expect(verdict == .cannotSay("orders/a is outside of pull.where, so its list need not show it"))
     }
 
     @Test("a record that is gone from an empty list goes, though another one outside of the window is gone too")

@@ -31,10 +31,15 @@ struct CreateReconciler {
     var mostRecords = 1_000_000
     let monotonicNow: @Sendable () -> Timestamp
 
+    /// The server's time, or this machine's while that was never measured.
+    var upstreamTime: Timestamp { now + (clockOffset ?? .zero) }
+
     var store: CacheStore { reader.store }
     var upstream: any Upstream { reader.upstream }
     var judge: AbsenceJudge {
-        AbsenceJudge(store: store, upstream: upstream, schema: reader.schema, now: { [now] in now })
+        AbsenceJudge(
+            store: store, upstream: upstream, schema: reader.schema, now: { [now] in now },
+            upstreamTime: { [upstreamTime] in upstreamTime })
     }
 
     func finding(for change: OutboxChange, _ entity: Entity) async throws -> Finding {

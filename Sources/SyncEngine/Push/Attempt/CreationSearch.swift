@@ -311,8 +311,8 @@ struct CreationSearch {
         if request.path != entity.pull?.path, isLongSince { return true }
         guard entity.pull?.window != nil else { return false }
         if let isEarlier = isEarlier(record), isLongSince || !isEarlier || !hasDayAlone(record) { return isEarlier }
-        let serverNow = now + (reconciler.clockOffset ?? .zero)
-        return try store.window(of: entity, at: serverNow).map { !$0.holds(for: record, of: entity) } ?? true
+        let window = try store.window(of: entity, at: reconciler.upstreamTime)
+        return window.map { !$0.holds(for: record, of: entity) } ?? true
     }
 
     /// Whether the upstream deleted the record before the first attempt, so that it is another one. Nil if it is marked
