@@ -15,6 +15,8 @@ protocol TokenRefusalObserver: Actor {
 actor AccountCheck {
     private let environment: SyncEnvironment
     private var isKnown = false
+    /// How often the token was doubted: an answer that was asked for before says nothing.
+    private var doubts = 0
     /// The other account that the upstream names, and since when; nil once it has named the cache's account.
     private var other: (account: String, since: Timestamp)?
     private weak var observer: (any TokenRefusalObserver)?
@@ -30,7 +32,7 @@ actor AccountCheck {
     /// Throws `SyncError.otherAccount` when the token belongs to another account than the cache.
     func require(from upstream: any Upstream) async throws {
         guard !isKnown else { return }
-        let store = environment.store
+        let (store, asked) = (environment.store, doubts)
         if var account = try await upstream.account() {
             let known = try store.account()
             if let known, known != account.id { account = try await askAgain(upstream, after: account, known) }
@@ -38,7 +40,7 @@ actor AccountCheck {
             if let name = account.name { try await store.setAccountName(name) }
         }
         other = nil
-        isKnown = true
+        if doubts == asked { isKnown = true }
     }
 
     /// Between two questions for an account that is not the cache's.
@@ -84,5 +86,8 @@ actor AccountCheck {
     }
 
     /// The token was refused again: the account is checked before anything else is sent.
-    func doubt() { isKnown = false }
+    func doubt() {
+        isKnown = false
+        doubts += 1
+    }
 }

@@ -1,5 +1,6 @@
 import EntitySchema
 import JSONText
+import Logging
 import TestSupport
 import Testing
 import Upstream
@@ -45,6 +46,21 @@ struct AccountCheckTests {
         try await refuseToken(test)
         await expectOtherAccount(running, test.clock)
         #expect(test.upstream.pushes.count == 1)
+    }
+
+    @Test("an answer that was asked for before the token was refused does not count")
+    func refusedMeanwhile() async throws {
+        let test = try test()
+        let check = AccountCheck(
+            SyncEnvironment(
+                store: test.store, upstream: test.upstream, settings: SyncSettings(),
+                time: SyncTime(clock: test.clock, now: { test.clock.timestamp }), random: { 0.5 },
+                callbacks: SyncCallbacks(), log: .silent))
+        test.upstream.onAccount { await check.doubt() }
+        try await check.require(from: test.upstream)
+        test.upstream.onAccount(nil)
+        for _ in 1...2 { try await check.require(from: test.upstream) }
+        #expect(test.upstream.accountRequests == 2)
     }
 
     @Test("a token of another account never touches this cache")

@@ -58,6 +58,7 @@ final class FakeUpstream: Upstream, Sendable {
         var recordRequests = 0
         var onRecord: (@Sendable () async -> Void)?
         var accountRequests = 0
+        var onAccount: (@Sendable () async -> Void)?
         /// Answers probes with failures.
         var failsProbes = false
         var onProbe: (@Sendable () async -> Void)?
@@ -92,6 +93,9 @@ final class FakeUpstream: Upstream, Sendable {
 
     /// Names these accounts next, one for each question.
     func answerAccounts(_ accounts: [String]) { state.withLock { $0.accounts = accounts } }
+
+    /// Called before each question for the account is answered.
+    func onAccount(_ body: (@Sendable () async -> Void)?) { state.withLock { $0.onAccount = body } }
 
     /// The next answers to the question for the account are those of a gateway.
     func repeatAccounts(times: Int) { state.withLock { $0.repeatedAccounts = times } }
@@ -194,6 +198,7 @@ final class FakeUpstream: Upstream, Sendable {
 
     func account() async throws(UpstreamError) -> SignedInAccount? {
         try requireOnline()
+        await state.withLock { $0.onAccount }?()
         return state.withLock { state in
             state.accountRequests += 1
             let account = state.accounts.isEmpty ? state.account : state.accounts.removeFirst()
