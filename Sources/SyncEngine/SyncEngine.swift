@@ -65,6 +65,18 @@ package actor SyncEngine: RunSteps {
     /// Runs until the task is cancelled, starting with a sync. Throws `SyncError.otherAccount` when the token belongs
     /// to another account than the cache, which this process must then leave alone.
     package func run() async throws {
+        do {
+            try await start()
+            try await runLoops()
+        } catch is CancellationError {
+            await pull.end(.cancelled)
+        } catch {
+            await pull.end(error as? SyncError ?? .cancelled)
+            throw error
+        }
+    }
+
+    private func start() async throws {
         await account.setObserver(pull)
         let interrupted = try await unwritten.recoverInterrupted()
         if interrupted > 0 {
@@ -72,24 +84,21 @@ package actor SyncEngine: RunSteps {
                 "requeued changes whose sending was interrupted", metadata: ["count": "\(interrupted)"])
         }
         try await pull.prepare()
-        do {
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask { try await self.push.loop() }
-                group.addTask { try await self.pull.loop(self) }
-                for sleep in environment.sleeps.uploads where uploads.isNeeded {
-                    group.addTask { try await self.uploads.loop(sleep) }
-                }
-                if !environment.schema.upstream.signals.isEmpty {
-                    group.addTask { await self.signals.run() }
-                }
-                try await group.next()
-                group.cancelAll()
+    }
+
+    /// Runs until one of them ends, as all do when the task is cancelled.
+    private func runLoops() async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await self.push.loop() }
+            group.addTask { try await self.pull.loop(self) }
+            for sleep in environment.sleeps.uploads where uploads.isNeeded {
+                group.addTask { try await self.uploads.loop(sleep) }
             }
-        } catch is CancellationError {
-            await pull.end(.cancelled)
-        } catch {
-            await pull.end(error as? SyncError ?? .cancelled)
-            throw error
+            if !environment.schema.upstream.signals.isEmpty {
+                group.addTask { await self.signals.run() }
+            }
+            try await group.next()
+            group.cancelAll()
         }
     }
 
