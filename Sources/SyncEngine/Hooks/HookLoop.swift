@@ -58,6 +58,8 @@ actor HookLoop {
             } catch let error as CacheError {
                 log.error("a hook could not go on; retrying", metadata: ["hook": "\(name)", "error": "\(error)"])
                 await sleep.sleep(for: Self.firstRetry)
+            } catch is CancellationError {
+                break
             }
         }
         try? await storeDelivered()
