@@ -19,12 +19,10 @@ extension HealthMonitor {
 
     /// The upstream asks to wait with an entity's list. Returns what that means: `.refused` if only this list waits. Else
     /// everything does.
-    func wait(
-        _ delay: Duration, _ message: String, withReadsOf entity: String
-    ) -> UpstreamError {
+    func noteWait(_ delay: Duration, _ message: String, withReadsOf entity: String) -> UpstreamError {
         let time = environment.monotonicNow()
         let end = time + environment.schedule.holdWait(asked: delay)
-        guard let times = lists.wait(entity, until: end, at: time) else {
+        guard let times = lists.noteWait(with: entity, until: end, at: time) else {
             hold(for: delay, message, RequestOrigin())
             return .throttled(delay, message)
         }

@@ -129,7 +129,9 @@ actor HealthMonitor {
         let time = environment.monotonicNow()
         let end = time + environment.schedule.holdWait(asked: delay)
         let metadata: Logger.Metadata = ["for": "\(delay)", "error": "\(message)"]
-        if let change = origin.change, case .change(let times) = throttled.wait(change, until: end, at: time) {
+        if let change = origin.change,
+            case .change(let times) = throttled.noteWait(with: change, until: end, at: time)
+        {
             if times == 1 {
                 environment.log.warning(
                     "the upstream asks to wait with one change; others go on",
@@ -143,8 +145,8 @@ actor HealthMonitor {
     }
 
     /// Whether all changes of the route must wait.
-    func isPaused(_ change: ThrottledChanges.Change) -> Bool {
-        throttled.isPaused(change, at: environment.monotonicNow())
+    func isRouteHeld(of change: ThrottledChanges.Change) -> Bool {
+        throttled.isRouteHeld(of: change, at: environment.monotonicNow())
     }
 
     private func logDown() {
@@ -195,7 +197,7 @@ actor HealthMonitor {
         -> UpstreamError
     {
         if case .throttled(let delay, let message) = failure {
-            return wait(delay, message, withReadsOf: entity)
+            return noteWait(delay, message, withReadsOf: entity)
         }
         guard case .unauthorized(let message) = failure, breaker.unauthorized == nil else { return failure }
         do {

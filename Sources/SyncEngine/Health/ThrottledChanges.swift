@@ -60,7 +60,7 @@ struct ThrottledChanges {
     func limit(on change: Change) -> Limit? { entries[change.key]?.limit }
 
     /// Whether all changes of the route must wait: the route is limited, or others have their turn first.
-    func isPaused(_ change: Change, at now: Timestamp) -> Bool {
+    func isRouteHeld(of change: Change, at now: Timestamp) -> Bool {
         [limited[change.route], turns[change.route]].contains { $0.map { $0 > now } ?? false }
     }
 
@@ -77,7 +77,7 @@ struct ThrottledChanges {
     mutating func noteRead(at now: Timestamp) { lastRead = now }
 
     /// The upstream asked to wait until `end` with the change.
-    mutating func wait(_ change: Change, until end: Timestamp, at now: Timestamp) -> Limit {
+    mutating func noteWait(with change: Change, until end: Timestamp, at now: Timestamp) -> Limit {
         clock += 1
         // Discarded changes never get through.
         entries = entries.filter { $0.value.seenAt + Self.memory > now }

@@ -22,8 +22,8 @@ struct ThrottledLists {
 
     /// The upstream asked to wait until `end` with the list. Returns how often in a row only the list had to; nil if
     /// everything must.
-    mutating func wait(_ entity: String, until end: Timestamp, at now: Timestamp) -> Int? {
-        let limit = lists.wait(ThrottledChanges.Change(listOf: entity), until: end, at: now)
+    mutating func noteWait(with entity: String, until end: Timestamp, at now: Timestamp) -> Int? {
+        let limit = lists.noteWait(with: ThrottledChanges.Change(listOf: entity), until: end, at: now)
         guard case .change(let times) = limit else { return nil }
         waits[entity] = end
         return times

@@ -12,7 +12,7 @@ struct PushAdmission: Sendable {
     /// While the upstream lets no change through: the changes that it stopped. Others are tried first. Nil otherwise.
     let barred: @Sendable () async -> Set<Int64>?
     /// Whether the change must wait with all others of its route.
-    var isPaused: @Sendable (OutboxChange) async -> Bool = { _ in false }
+    var isRouteHeld: @Sendable (OutboxChange) async -> Bool = { _ in false }
     /// Called when an attempt ended and its outcome was not stored.
     let breaksOff: @Sendable (OutboxChange) async -> Void
 
@@ -23,7 +23,7 @@ struct PushAdmission: Sendable {
         PushAdmission(
             slots: { await monitor.slots }, allowance: { await monitor.allowance }, newest: newest,
             mayBegin: { await monitor.mayBegin($0.id, isTried: $0.wasSent) }, barred: { await monitor.barredChanges },
-            isPaused: { await monitor.isPaused($0.limited) }, breaksOff: { await unwritten.add($0) })
+            isRouteHeld: { await monitor.isRouteHeld(of: $0.limited) }, breaksOff: { await unwritten.add($0) })
     }
 
     /// For contents: one at a time. Once the budget is exhausted, their retries are trials like any other.
@@ -32,7 +32,7 @@ struct PushAdmission: Sendable {
             slots: { await monitor.canPush ? 1 : 0 },
             allowance: { (await monitor.retryWait ?? .zero) == .zero ? .all : .untried },
             newest: { .max }, mayBegin: { await monitor.mayBeginContent($0.id, isTried: $0.wasSent) },
-            barred: { await monitor.barredChanges }, isPaused: { await monitor.isPaused($0.limited) },
+            barred: { await monitor.barredChanges }, isRouteHeld: { await monitor.isRouteHeld(of: $0.limited) },
             breaksOff: { await unwritten.add($0) })
     }
 }

@@ -40,14 +40,14 @@ struct PushDrain {
         let failure = try await withThrowingTaskGroup(of: ([Int64], UpstreamError?).self) { group in
             let slots = AsyncSemaphore(await admission.slots())
             var inFlight: [Int64: Int] = [:]
-            var paused: Set<Int64> = []
+            var passedOver: Set<Int64> = []
             var running = 0
             var failure: UpstreamError?
             while true {
                 // Twice the slots: as many changes again are being read in advance or finished.
                 let free = failure == nil ? await 2 * admission.slots() - running : 0
                 var began = false
-                for work in free > 0 ? try await next(limit: free, beside: inFlight, &paused) : [] {
+                for work in free > 0 ? try await next(limit: free, beside: inFlight, &passedOver) : [] {
                     guard let work = await admitted(work) else { continue }
                     for change in work.changes { inFlight[change.id] = change.heldBytes }
                     running += 1
@@ -102,19 +102,20 @@ struct PushDrain {
 
     /// At most `limit` tasks; changes that are not admitted yet, or have no room beside those `underWay`, are left out.
     private func next(
-        limit: Int, beside underWay: [Int64: Int], _ paused: inout Set<Int64>
+        limit: Int, beside underWay: [Int64: Int], _ passedOver: inout Set<Int64>
     ) async throws -> [Work] {
         let room = Self.mostBytes - underWay.values.reduce(0, +)
         guard underWay.isEmpty || room > 0 else { return [] }
         let inFlight = Set(underWay.keys)
         let newest = await admission.newest()
-        let ready = try await unpaused(limit: limit, room, notOf: inFlight, &paused).filter { $0.id <= newest }
+        let ready = try await readyOnFreeRoutes(limit: limit, room, notOf: inFlight, &passedOver)
+            .filter { $0.id <= newest }
         let singles = ready.map(Work.single)
         guard sendsBatches, await admission.barred() == nil, await admission.allowance() == .all,
             let plan = firstBatchPlan(of: ready)
         else { return singles }
         let size = pusher.environment.batches.size(of: plan, at: pusher.monotonicNow())
-        let candidates = try due(limit: max(size, limit), room, notOf: inFlight.union(paused)).filter {
+        let candidates = try due(limit: max(size, limit), room, notOf: inFlight.union(passedOver)).filter {
             $0.id <= newest
         }
         let batch = pusher.batch(of: candidates, by: plan, size: size)
@@ -125,21 +126,21 @@ struct PushDrain {
     }
 
     /// Ready changes whose routes need not wait. The others are passed over in this drain.
-    private func unpaused(
-        limit: Int, _ room: Int, notOf inFlight: Set<Int64>, _ paused: inout Set<Int64>
+    private func readyOnFreeRoutes(
+        limit: Int, _ room: Int, notOf inFlight: Set<Int64>, _ passedOver: inout Set<Int64>
     ) async throws -> [OutboxChange] {
-        while paused.count < Self.mostPaused {
-            let ready = try await ready(limit: limit, room, notOf: inFlight.union(paused))
+        while passedOver.count < Self.mostPassedOver {
+            let ready = try await ready(limit: limit, room, notOf: inFlight.union(passedOver))
             var free: [OutboxChange] = []
             for change in ready {
-                if await admission.isPaused(change) { paused.insert(change.id) } else { free.append(change) }
+                if await admission.isRouteHeld(change) { passedOver.insert(change.id) } else { free.append(change) }
             }
             if !free.isEmpty || ready.isEmpty { return free }
         }
         return []
     }
 
-    private static let mostPaused = 500
+    private static let mostPassedOver = 500
 
     /// How the first change that can be batched goes out with others.
     ///

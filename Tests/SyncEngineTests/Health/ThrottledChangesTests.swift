@@ -25,13 +25,13 @@ struct ThrottledChangesTests {
 
         /// True if only the change must wait.
         func waits(_ name: String, _ operation: Operation = .update) -> Bool {
-            let limit = changes.wait(change(name, operation), until: now + .seconds(60), at: now)
+            let limit = changes.noteWait(with: change(name, operation), until: now + .seconds(60), at: now)
             if case .change = limit { return true }
             return false
         }
 
-        func isPaused(_ operation: Operation) -> Bool {
-            changes.isPaused(change("", operation), at: now)
+        func isRouteHeld(_ operation: Operation) -> Bool {
+            changes.isRouteHeld(of: change("", operation), at: now)
         }
 
         func passes(_ name: String, _ operation: Operation = .update) {
@@ -102,19 +102,19 @@ struct ThrottledChangesTests {
         #expect(!limits.waits("a", .create))
         #expect(!limits.waits("b", .create))
         limits.sleep()
-        #expect(limits.isPaused(.create) && !limits.isPaused(.update), "others go first")
+        #expect(limits.isRouteHeld(.create) && !limits.isRouteHeld(.update), "others go first")
         limits.passes("c")
         limits.sleep(1)
-        #expect(!limits.isPaused(.create))
-        #expect(limits.waits("a", .create) && !limits.isPaused(.create))
+        #expect(!limits.isRouteHeld(.create))
+        #expect(limits.waits("a", .create) && !limits.isRouteHeld(.create))
         limits.passes("g")
         #expect(limits.waits("d", .create))
-        #expect(limits.isPaused(.create) && !limits.isPaused(.update))
+        #expect(limits.isRouteHeld(.create) && !limits.isRouteHeld(.update))
         limits.sleep()
-        #expect(!limits.isPaused(.create))
-        #expect(limits.waits("a", .create) && limits.isPaused(.create))
+        #expect(!limits.isRouteHeld(.create))
+        #expect(limits.waits("a", .create) && limits.isRouteHeld(.create))
         limits.passes("e", .create)
-        #expect(!limits.isPaused(.create))
+        #expect(!limits.isRouteHeld(.create))
         #expect(!limits.waits("f", .create), "not the route: e got through")
     }
 

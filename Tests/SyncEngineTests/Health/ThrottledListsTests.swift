@@ -14,7 +14,7 @@ struct ThrottledListsTests {
     @Test("concerns only the list once others are read to their end between its attempts, until it is")
     func oneList() {
         var (lists, now) = (ThrottledLists(), Self.start)
-        func waits(_ entity: String) -> Bool { lists.wait(entity, until: now + .seconds(60), at: now) != nil }
+        func waits(_ entity: String) -> Bool { lists.noteWait(with: entity, until: now + .seconds(60), at: now) != nil }
         #expect(!waits("a") && lists.isSuspect("a") && lists.wait(with: "a", at: now) == nil)
         now = now + .seconds(60)
         lists.pass("b", at: now)
@@ -28,7 +28,7 @@ struct ThrottledListsTests {
     @Test("concerns everything while no other is read, and where a second list is asked to wait in turn")
     func everything() {
         var (lists, now) = (ThrottledLists(), Self.start)
-        func waits(_ entity: String) -> Bool { lists.wait(entity, until: now + .seconds(60), at: now) != nil }
+        func waits(_ entity: String) -> Bool { lists.noteWait(with: entity, until: now + .seconds(60), at: now) != nil }
         #expect(!waits("a"))
         now = now + .seconds(60)
         #expect(!waits("a"))
