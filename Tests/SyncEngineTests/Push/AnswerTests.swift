@@ -56,23 +56,6 @@ struct AnswerTests {
         #expect(try test.error() == (isListServed ? nil : "malformed"))
     }
 
-    @Test("an edit answered with nothing stays queued while the upstream shows no records at all")
-    func editOfNothing() async throws {
-        let test = try await test()
-        try await test.store.setSetting("single:orders", to: "served")
-        try await test.change("a", #"{"notes":"mine"}"#)
-        let upstream = test.upstream
-        upstream.answerEmpty(times: 1)
-        upstream.onRecord { try? upstream.set("/orders", "[]") }
-        try await test.send()
-        #expect(try test.error() == "malformed")
-        upstream.onRecord {}
-        try upstream.set("/orders", #"[{"id":"a","notes":"n","total":1}]"#)
-        try await test.send(after: .seconds(600))
-        #expect(try test.store.pendingCount().pending == 0)
-        #expect(upstream.pushes.count == 2)
-    }
-
     @Test(
         "a deletion answered with 200 and nothing stays queued while the list is not answered in JSON",
         arguments: [true, false])

@@ -70,11 +70,8 @@ extension Pusher {
         let isUnknown = !change.isContentOnly && (answered.map { change.isStub($0.record, of: entity) } ?? true)
         let known = answered?.record ?? moved
         guard change.isTried || isUnknown, change.operation != .delete, try reader.canRead(entity, known) else {
-            guard case .accepted(_, isSilent: true) = answer, let failure = try await silence(about: change, entity)
-            else {
-                return plain
-            }
-            return again(change, failure)
+            guard case .accepted(_, isSilent: true) = answer else { return plain }
+            return try await silence(about: change, entity) ?? plain
         }
         do {
             if let found = try await reader.record(of: entity, known: known) {
@@ -84,7 +81,7 @@ extension Pusher {
                 if isBehind == true { return plain }
                 return acknowledged(asRead: found, appliedAt: appliedAt)
             }
-            if answered == nil, let failure = try await silence(about: change, entity) { return again(change, failure) }
+            if answered == nil, let silence = try await silence(about: change, entity) { return silence }
             guard change.isTried, !change.isContentOnly else { return plain }
             // Whether a created record is only not shown yet is asked when it has settled.
             if change.operation == .update, try await verdict(on: known, entity, wasRead: true) != .gone {
@@ -94,29 +91,26 @@ extension Pusher {
         } catch UpstreamError.cancelled {
             throw CancellationError()
         } catch let error as UpstreamError {
-            guard answered == nil, case .malformed = error, let failure = try await silence(about: change, entity)
-            else {
-                return plain
-            }
-            return again(change, failure)
+            guard answered == nil, case .malformed = error else { return plain }
+            return try await silence(about: change, entity) ?? plain
         }
     }
 
-    /// Why a success that says nothing does not count: the list is not answered in JSON either, or shows nothing of what is
-    /// cached, so something in front of the upstream answers every request so. Nil if the upstream itself answers. A deletion
-    /// may leave the list empty.
-    private func silence(about change: OutboxChange, _ entity: Entity) async throws -> PushFailure? {
+    /// The outcome of a success that says nothing and does not count: the list is not answered in JSON either, or shows
+    /// nothing of what is cached, so something in front of the upstream answers every request so. Nil if the upstream
+    /// itself answers. A deletion may leave the list empty.
+    private func silence(about change: OutboxChange, _ entity: Entity) async throws -> PushOutcome? {
         do {
             if try await judge.isServing(entity) || change.operation == .delete { return nil }
-            return PushFailure(
-                .malformed,
-                message: "the answer said nothing about the change, and the upstream shows no \(entity.name) at all")
         } catch UpstreamError.cancelled {
             throw CancellationError()
         } catch let error as UpstreamError {
             guard case .malformed = error else { return nil }
-            return PushFailure(.malformed, error)
+            return again(change, PushFailure(.malformed, error))
         }
+        return try await outcome(
+            ofBarred: change, 404,
+            "the answer said nothing about the change, and the upstream shows no \(entity.name) at all")
     }
 
     /// The outcome of a creation whose answer does not surely show the record that was created; nil if it does.
@@ -124,7 +118,9 @@ extension Pusher {
         ofUncertain change: OutboxChange, _ entity: Entity, _ answer: PushAnswer, showing answered: RemoteRecord?
     ) async throws -> PushOutcome? {
         if case .accepted(let location, _) = answer {
-            return try await search(for: change, entity, at: location.flatMap(entity.key(at:)))
+            let outcome = try await search(for: change, entity, at: location.flatMap(entity.key(at:)))
+            guard location == nil, !outcome.hasRecord else { return outcome }
+            return try await silence(about: change, entity) ?? outcome
         }
         guard let answered else { return nil }
         if !change.isShown(in: answered.record, of: entity)
@@ -196,6 +192,17 @@ extension Pusher {
             throw CancellationError()
         } catch is UpstreamError {
             return again(change, failure)
+        }
+    }
+}
+
+extension PushOutcome {
+    /// Whether the upstream has shown the record of the change.
+    fileprivate var hasRecord: Bool {
+        switch self {
+        case .acknowledged(let record, _, _, _): record != nil
+        case .found: true
+        case .vanished, .gone, .notSent, .waiting, .failed: false
         }
     }
 }

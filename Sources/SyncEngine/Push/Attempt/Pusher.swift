@@ -115,8 +115,10 @@ struct Pusher {
             // Not a pass: the answer is an earlier one, or that there is none under this key.
             return try await finish(change, as: underAnotherKey(change, status, message), appliedNothing: true)
         case .success(let answer):
+            let outcome = try await outcome(of: answer, to: change, entity)
+            // Not before: it does not get through if something in front of the upstream answers every request.
             await passage.passes(change.id)
-            return try await finish(change, as: outcome(of: answer, to: change, entity))
+            return try await finish(change, as: outcome)
         case .failure(let error): return try await conclude(change, entity, afterFailure: error)
         }
     }

@@ -1,0 +1,75 @@
+import EntitySchema
+import JSONText
+import TestSupport
+import Testing
+import Upstream
+
+@testable import CacheStore
+@testable import SyncEngine
+
+/// Changes that are answered with nothing by something in front of the upstream that answers everything so, also the list.
+@Suite("A change that nothing answers, while the upstream shows no records")
+struct SilenceTests {
+    private static let orders = #"[{"id":"a","notes":"n"},{"id":"b","notes":"n"}]"#
+    private static let withoutKeys = TestEngine.shop.replacing("  idempotency_header: Idempotency-Key\n", with: "")
+
+    /// An engine whose upstream answers so.
+    private func silent(_ yaml: String = TestEngine.shop) async throws -> TestEngine {
+        let test = try await TestEngine.with(orders: Self.orders, yaml)
+        let upstream = test.upstream
+        upstream.answerEmpty(times: 1)
+        upstream.onRecord { try? upstream.set("/orders", "[]") }
+        upstream.onPage { try? upstream.set("/orders", "[]") }
+        return test
+    }
+
+    private func recover(_ test: TestEngine) throws {
+        test.upstream.onRecord {}
+        test.upstream.onPage {}
+        try test.upstream.set("/orders", Self.orders)
+    }
+
+    private func create(_ test: TestEngine) async throws -> String {
+        try await test.store.create("orders", body: .object(["notes": "new"]), at: test.clock.timestamp)
+    }
+
+    @Test("an edit waits without using up its attempts, and is sent again")
+    func edit() async throws {
+        let test = try await silent()
+        try await test.change("a", #"{"notes":"mine"}"#)
+        for minutes in 0...9 {
+            try await test.send(after: .seconds(600 * minutes))
+            #expect(try test.error() == "barred")
+            #expect(try test.store.pending(PendingQuery(limit: 1)).changes.first?["retry_count"] == 0)
+        }
+        try recover(test)
+        try await test.send(after: .seconds(7200))
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+        #expect(test.upstream.records("/orders").first?["notes"] == "mine")
+    }
+
+    @Test("a creation does not count as accepted: it is looked up, and sent again")
+    func creation() async throws {
+        let test = try await silent(TestEngine.shopWithLookUp)
+        let key = try await create(test)
+        try await test.send()
+        #expect(try test.error() == "barred")
+        try recover(test)
+        for minutes in 1...3 { try await test.send(after: .seconds(600 * minutes)) }
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+        #expect(test.upstream.pushes.count == 2)
+        #expect(try test.record(key)?["id"] == "server-1")
+    }
+
+    @Test("a creation that cannot be looked up is left to a person, and not dropped")
+    func creationWithoutLookUp() async throws {
+        let test = try await silent(Self.withoutKeys)
+        _ = try await create(test)
+        try await test.send()
+        #expect(try test.error() == "barred")
+        try recover(test)
+        try await test.send(after: .seconds(600))
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 1))
+        #expect(test.upstream.pushes.count == 1)
+    }
+}
