@@ -26,30 +26,51 @@ struct RateLimit {
 
     /// From the place that the schema names, else from `Retry-After` or a reset header; nil when there is none.
     func delay(_ response: HTTPResponse, _ body: JSONText?, _ until: AnswerRule.Until?) -> Duration? {
-        let stated: String? =
+        let stated: Duration? =
             switch until {
-            case .header(let name)?: response.header(name)
-            case .member(let place)?: body.flatMap(place.value)?.plain
+            case .header(let name)?: delay(response, in: name)
+            case .member(let place)?: body.flatMap { delay($0, at: place) }
             case nil: nil
             }
-        if let delay = stated.flatMap(delay) { return delay }
-        return (["Retry-After"] + Self.resets).lazy.compactMap { response.header($0) }.compactMap(delay).first
+        if let stated { return stated }
+        return (["Retry-After"] + Self.resets).lazy.compactMap { delay(response, in: $0) }.first
     }
 
     /// How many requests are left, in the headers that the schema names; nil if they are not there.
     func stated(_ response: HTTPResponse, _ limits: RequestLimits) -> RequestBudget.Stated? {
         guard let remaining = limits.remainingHeader.flatMap({ response.header($0) }).flatMap({ Int($0) }),
-            let reset = limits.resetHeader.flatMap({ response.header($0) }).flatMap(delay)
+            let reset = limits.resetHeader.flatMap({ delay(response, in: $0) })
         else { return nil }
         return RequestBudget.Stated(remaining: max(0, remaining), reset: reset)
     }
 
-    /// Never more than an hour and never negative; nil for a text that is none of these: seconds, also with a fraction; a
-    /// time as seconds or milliseconds since 1970; a date of HTTP (RFC 9110, 5.6.7) or in ISO 8601.
-    func delay(_ text: String) -> Duration? {
+    private func delay(_ response: HTTPResponse, in header: String) -> Duration? {
+        response.header(header).flatMap { delay($0, inMilliseconds: Self.isInMilliseconds(header)) }
+    }
+
+    private func delay(_ body: JSONText, at place: Place) -> Duration? {
+        place.paths.lazy.compactMap { path in
+            Place(paths: [path]).value(in: body).flatMap {
+                delay($0.plain, inMilliseconds: Self.isInMilliseconds(path))
+            }
+        }.first
+    }
+
+    /// By its name: `X-Rate-Limit-Time-Reset-Ms`, `retry_after_ms`, `retryAfterMs`.
+    private static func isInMilliseconds(_ name: String) -> Bool {
+        ["-ms", "_ms"].contains { name.lowercased().hasSuffix($0) } || name.hasSuffix("Ms")
+    }
+
+    /// Never more than an hour and never negative; nil for a text that is none of these: seconds, also with a fraction, or
+    /// milliseconds; a time as seconds or milliseconds since 1970; a date of HTTP (RFC 9110, 5.6.7) or in ISO 8601.
+    func delay(_ text: String) -> Duration? { delay(text, inMilliseconds: false) }
+
+    private func delay(_ text: String, inMilliseconds: Bool) -> Duration? {
         if !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) || $0 == 0x2E }) {
             guard let number = Double(text) else { return nil }
-            guard number >= Self.leastTime else { return .milliseconds(Int64(min(number * 1000, 3_600_000))) }
+            guard number >= Self.leastTime else {
+                return .milliseconds(Int64(min(number * (inMilliseconds ? 1 : 1000), 3_600_000)))
+            }
             guard let time = try? JSONText(parsing: text).changeTime else { return Self.longest }
             return bounded(time)
         }

@@ -128,6 +128,15 @@ struct RateLimitTests {
         #expect(try await delay(429, [("X-Left", "9"), ("X-Until", "12")], limits: limits) == .seconds(60))
     }
 
+    @Test(
+        "a header whose name says milliseconds counts them",
+        arguments: [("X-Time-Reset-Ms", 1.5), ("x-reset-ms", 1.5), ("X-Reset-Items", 1500.0)])
+    func milliseconds(_ name: String, _ seconds: Double) async throws {
+        let limits = "{ requests: 100, per: 1m, remaining: X-Left, reset: \(name) }"
+        let delay = try await delay(429, [("X-Left", "0"), (name, "1500")], limits: limits)
+        #expect(delay == .milliseconds(Int64(seconds * 1000)))
+    }
+
     /// Nil if the answer does not throttle. `offset`: how far the server's clock was ahead so far.
     private func delay(
         _ status: Int, _ fields: [(String, String)], limits: String? = nil, offset: Duration? = nil
