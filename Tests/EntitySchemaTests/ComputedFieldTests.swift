@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Fields computed from a record's own fields")
 struct ComputedFieldTests {
-    private func entity(_ field: String) throws -> Entity {
+    private func entity(_ field: String, push: String = "") throws -> Entity {
         let schema = try EntitySchema(
             yaml: """
                 schema: shop
@@ -20,9 +20,24 @@ struct ComputedFieldTests {
                       balance: { type: money }
                       status: { type: enum, values: { open: Open, ready: Ready, done: Done } }
                       shown: \(field)
-                    pull: { path: /orders }
+                    pull: { path: /orders }\(push)
                 """, file: "shop.yaml")
         return try #require(schema["orders"])
+    }
+
+    @Test("no request has one, also where the route takes any field")
+    func unsent() throws {
+        let orders = try entity(
+            #"{ type: string, derive: { text: "{first}" } }"#,
+            push: "\n    push: { create: { call: POST /orders }, update: { call: 'PATCH /orders/{id}' } }")
+        for operation in [Operation.create, .update] {
+            #expect(orders.canSend("first", by: operation))
+            #expect(!orders.canSend("shown", by: operation))
+        }
+        let record = JSONText.object(["id": "a"])
+        #expect(!orders.hasRoute(for: .update, record: record, fields: ["first", "shown"]))
+        let (parts, unsendable) = orders.parts(of: [("first", "x"), ("shown", "y")], record: record)
+        #expect(parts.map { $0.map(\.key) } == [["first"]] && unsendable == "shown")
     }
 
     private func value(_ field: String, _ record: String) throws -> JSONText? {

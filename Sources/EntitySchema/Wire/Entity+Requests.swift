@@ -199,7 +199,7 @@ extension Entity {
         return .object(members: body.members.filter { !isDerivedHere($0.key) })
     }
 
-    private func isDerivedHere(_ field: String) -> Bool { self[field: field]?.isDerivedHere ?? false }
+    package func isDerivedHere(_ field: String) -> Bool { self[field: field]?.isDerivedHere ?? false }
 
     /// Everything but RFC 3986's unreserved characters as `%XX`, so that a key can never be more than one segment.
     package static func percentEncoded(_ text: String) -> String {

@@ -40,7 +40,7 @@ extension Entity {
         // By index, because a walk over the routes copies each of them.
         return routes.indices.first { index in
             routes[index].isMet(by: record, of: self)
-                && (operation != .update || fields.allSatisfy { routes[index].canSend($0) })
+                && (operation != .update || fields.allSatisfy { canSend($0, on: routes[index]) })
         }
     }
 
@@ -62,9 +62,12 @@ extension Entity {
         return routes(for: operation).contains { route in
             let known =
                 operation == .create ? route.path.placeholders.map(ownField) + route.conditions.keys + [key] : []
-            return fields.allSatisfy { known.contains($0) || route.canSend($0) }
+            return fields.allSatisfy { known.contains($0) || canSend($0, on: route) }
         }
     }
+
+    /// Whether a request of this route can send the field. A queued change may name one that is computed here by now.
+    func canSend(_ field: String, on route: PushRoute) -> Bool { route.canSend(field) && !isDerivedHere(field) }
 }
 
 extension PushRoute {

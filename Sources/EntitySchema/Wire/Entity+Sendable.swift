@@ -26,7 +26,7 @@ extension Entity {
         }
     }
 
-    /// The fields that the routes of the operation can send of `record`; nil for any.
+    /// The fields that the routes of the operation can send of `record`; nil for any that is not computed here.
     package func sendable(for operation: Operation, record: JSONText) -> [String]? {
         if isLocal { return nil }
         if operation == .update {
@@ -82,8 +82,8 @@ extension Entity {
             guard let route = route(for: .update, record: record, fields: [first.key]) else {
                 return (parts, first.key)
             }
-            parts.append(rest.filter { route.canSend($0.key) })
-            rest.removeAll { route.canSend($0.key) }
+            parts.append(rest.filter { canSend($0.key, on: route) })
+            rest.removeAll { canSend($0.key, on: route) }
         }
         return (parts.filter { !hasSteps($0) } + parts.filter(hasSteps), nil)
     }

@@ -50,6 +50,27 @@ struct UnsentFieldTests {
         #expect(try cache.record("orders", "a")?["notes"] == "mine")
     }
 
+    // MARK: Fields that are computed by now
+
+    private static let computing = TestCache.shop.replacing(
+        "notes: { type: string }", with: #"notes: { type: string, derive: { text: "{status}!" } }"#)
+
+    @Test("stay queued as an edit if they are computed here by now")
+    func computed() async throws {
+        let old = try TestCache()
+        _ = try await old.store.create(
+            "orders", body: JSONText(parsing: #"{"status":"open","notes":"mine"}"#), at: now)
+        let cache = try old.reopened(schema: Self.computing)
+        let creation = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
+        _ = try await cache.store.begin(creation, at: now)
+        let answer = try JSONText(parsing: #"{"id":"a","status":"open"}"#)
+        try await cache.store.finish(creation.id, .acknowledged(record: answer), at: now)
+        #expect(try bodies(cache) == [#"{"notes":"mine"}"#])
+        let again = try cache.reopened()
+        let edit = try #require(try again.store.readyChanges(limit: 1, at: now).first)
+        #expect(edit.operation == .update && edit.key == "a" && edit.body.text == #"{"notes":"mine"}"#)
+    }
+
     // MARK: Refused changes
 
     private static let edits = TestCache.shop.replacing(
