@@ -228,7 +228,9 @@ struct SystemScript {
         let embedded = entity.pull?.details.filter { $0.path == nil }.flatMap(\.list.records.paths) ?? []
         let hidden = world.plan.habits.names(.omittedMembers) + embedded
         return try entity.fields.first { field in
-            guard !field.isStoredSealed, !hidden.contains(field.name) else { return false }
+            // A field that is computed here lacks what lists leave out.
+            let needed = [field.name] + (field.derivation?.ownFields ?? [])
+            guard !field.isStoredSealed, !needed.contains(where: hidden.contains) else { return false }
             let (one, two) = (entity.value(of: field.name, in: there), entity.value(of: field.name, in: here))
             if one?.kind ?? .null == .null, two?.kind ?? .null == .null { return false }
             // A server that renames a record renames it in others too, without saying that those have changed.
