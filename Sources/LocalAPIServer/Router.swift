@@ -92,10 +92,10 @@ extension Router {
                 return .methodNotAllowed(methods)
             }
             switch (route.template, method == "POST") {
-            case (.records, true), (.record, false):
-                return .methodNotAllowed(methods, because: "the schema cannot \(verb) records of \(entity)")
-            case (.records, false):
+            case (.records, false) where byID?.route(for: method) != nil:
                 return .methodNotAllowed(methods, because: "\(method) needs the id of a record: \(route.path)/{id}")
+            case (.records, _), (.record, false):
+                return .methodNotAllowed(methods, because: "the schema cannot \(verb) records of \(entity)")
             default: return .methodNotAllowed(methods)
             }
         }

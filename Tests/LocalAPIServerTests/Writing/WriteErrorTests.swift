@@ -89,6 +89,10 @@ struct WriteErrorTests {
                     "DELETE", "/v1/orders",
                     "DELETE needs the id of a record: /v1/orders/{id}; this address takes GET, HEAD, POST"
                 ),
+                (
+                    "PATCH", "/v1/messages",
+                    "the schema cannot update records of messages; this address takes GET, HEAD, POST"
+                ),
                 ("PURGE", "/v1/orders", "this address takes GET, HEAD, POST"),
                 ("POST", "/v1/orders/a", "this address takes GET, HEAD, PATCH, DELETE, PUT"),
             ] {
