@@ -18,11 +18,21 @@ extension Handlers {
         return await missing(name, outcome)
     }
 
+    /// The same for a write. The upstream is asked for a record only when it is read, so waiting alone does not help.
+    func missingToWrite(_ entity: String, _ key: String) async -> Problem {
+        var problem = await missing(entity, key)
+        if problem.code == .notCached { problem.detail += Self.readFirst }
+        return problem
+    }
+
     /// The same for an operation of a batch, whose transaction knows of the absence.
     func absent(_ entity: String, _ key: String, _ absence: KnownAbsence?) -> Problem {
         let name = "\(entity)/\(key)"
-        return absence.map { .notFound(Self.text($0, name)) } ?? Problem(.notCached, "\(name) is not in the cache")
+        return absence.map { .notFound(Self.text($0, name)) }
+            ?? Problem(.notCached, "\(name) is not in the cache\(Self.readFirst)")
     }
+
+    private static let readFirst = "; read it first, which asks the upstream for it"
 
     /// The same for something that the cache can never know not to exist, such as a content.
     func missing(_ name: String, _ outcome: RefreshOutcome?) async -> Problem {

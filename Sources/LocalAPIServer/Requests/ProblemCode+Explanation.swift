@@ -32,7 +32,10 @@ extension ProblemCode {
         case .unknownEntity: ("the schema has no such entity", "correct its name; detail lists them")
         case .notFound: ("it does not exist: the upstream or the cache knows for sure", "forget it")
         case .notCached:
-            ("the cache does not have it and cannot know now whether it exists", "try again after Retry-After")
+            (
+                "the cache does not have it and cannot know now whether it exists",
+                "try again after Retry-After; before a write, read the record, which fetches it"
+            )
         case .methodNotAllowed: ("the address or the schema does not allow the method", "use one of Allow")
         case .requestTimeout: ("the request did not arrive in time", "send it again")
         case .conflict: ("not possible in the current state", "see detail")

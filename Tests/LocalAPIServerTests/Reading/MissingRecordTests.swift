@@ -53,6 +53,8 @@ struct MissingRecordTests {
         let answer = try await TestAPI.filled().call("PATCH", "/v1/orders/n", body: #"{"status":"open"}"#)
         #expect(answer.status == 404 && code(answer) == "not_cached")
         #expect(answer.header("Retry-After") != nil)
+        let detail = "orders/n is not in the cache; read it first, which asks the upstream for it"
+        #expect(answer.json["detail"]?.string == detail)
     }
 
     @Test("a record kept only on this machine is not found; one that a list lacked may be newer than that list")
