@@ -74,7 +74,7 @@ import Testing
     @Test("a filter needs a field and a value")
     func filter() throws {
         #expect(try FieldArgument.query(["status=ready", "a.gte=b=c"]).map(\.value) == ["ready", "b=c"])
-        #expect(throws: CommandFailure(.usage, "status: expected a filter such as status=ready")) {
+        #expect(throws: CommandFailure(.usage, "status: expected a filter such as status=ready or total.gte=100")) {
             try FieldArgument.query(["status"])
         }
     }

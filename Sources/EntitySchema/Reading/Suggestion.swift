@@ -15,8 +15,8 @@ package enum Suggestion {
         nearest(to: name, among: candidates).map { "; did you mean \($0)?" } ?? end
     }
 
-    /// The candidate that differs in case alone, else the one with the smallest edit distance; nil when none is within a
-    /// third of the name's length.
+    /// The candidate that differs in case alone, else the one with the smallest edit distance, of several the one of which
+    /// the name only lacks letters; nil when none is within a third of the name's length.
     package static func nearest(to name: String, among candidates: some Sequence<String>) -> String? {
         // Comparing a text of a megabyte takes seconds, and it is no slip of the pen.
         guard name.utf8.count <= 200 else { return nil }
@@ -25,7 +25,16 @@ package enum Suggestion {
         let limit = max(1, count / 3)
         // Most candidates differ too much in their length alone.
         let near = candidates.filter { abs($0.count - count) <= limit }
-        return near.map { ($0, distance(name, $0)) }.filter { $0.1 <= limit }.min { $0.1 < $1.1 }?.0
+        return near.map { ($0, distance(name, $0)) }.filter { $0.1 <= limit }.min { one, other in
+            one.1 != other.1 ? one.1 < other.1 : isWhole(one.0, of: name) && !isWhole(other.0, of: name)
+        }?.0
+    }
+
+    /// Whether the candidate has all letters of the name, in their order.
+    private static func isWhole(_ candidate: String, of name: String) -> Bool {
+        var rest = name[...]
+        for letter in candidate where letter == rest.first { rest.removeFirst() }
+        return rest.isEmpty
     }
 
     /// Levenshtein's distance, one row at a time. Two letters in the wrong order are one mistake.

@@ -72,12 +72,32 @@ struct FilterReader {
 
     /// `field` is the name of the parameter up to its first dot.
     private func unknown(_ field: String, of parameter: String) -> Problem {
+        if let meant = meantComparison(field) {
+            let message = "\(entity.name) has no field \(field.prefix(100)); write \(meant)=…"
+            return .parameter(parameter, message, .unknownParameter)
+        }
         let relations = entity.relations.filter { if case .one = $0.kind { true } else { false } }.map(\.name)
         let others = field == parameter ? QueryParameters.ofLists : relations
         let known = entity.fields.map(\.name) + [Entity.syncedAt.name] + others
         let near = Suggestion.hint(for: field, among: known, else: ".")
         let message = "\(entity.name) has no field \(field.prefix(100))\(near) Besides filters, lists take "
         return .parameter(parameter, message + QueryParameters.ofLists.joined(separator: ", "), .unknownParameter)
+    }
+
+    /// The comparison that a sign stands for, as in `total>=100` or `status!=open`, where `=` has ended the name.
+    private func meantComparison(_ field: String) -> String? {
+        guard let sign = field.firstIndex(where: { "<>!~".contains($0) }) else { return nil }
+        guard entity.isListed(String(field[..<sign])) else { return nil }
+        // Without a value behind it, the sign stood before the `=`.
+        let isBeforeEquals = field.index(after: sign) == field.endIndex
+        let operation: FilterComparison.Operation =
+            switch field[sign] {
+            case "<": isBeforeEquals ? .atMost : .less
+            case ">": isBeforeEquals ? .atLeast : .greater
+            case "!": .notEqual
+            default: .contains
+            }
+        return "\(field[..<sign]).\(operation.rawValue)"
     }
 
     /// A name that ends with no comparison leads to a related record or into an object.

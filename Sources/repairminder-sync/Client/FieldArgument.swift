@@ -106,7 +106,7 @@ struct FieldArgument: Equatable {
         var query: LocalAPIClient.Query = []
         for filter in filters {
             guard let equals = filter.firstIndex(of: "="), equals > filter.startIndex else {
-                throw CommandFailure(.usage, "\(filter): expected a filter such as status=ready")
+                throw CommandFailure(.usage, "\(filter): expected a filter such as status=ready or total.gte=100")
             }
             query.append((String(filter[..<equals]), String(filter[filter.index(after: equals)...])))
         }
