@@ -193,6 +193,8 @@ struct EveryDayCommandsTests {
             let header = output.split(whereSeparator: \.isNewline).first.map(String.init) ?? ""
             #expect(status == 0 && header.hasPrefix("id,"), "\(output.prefix(300))")
             #expect(header.contains("diagnosis") && !header.contains("passcode"), "\(header)")
+            let marked = try await Program.run("repairminder-sync", arguments + ["--bom"]).output
+            #expect(marked.utf8.elementsEqual("\u{FEFF}\(output)".utf8), "\(marked.prefix(300))")
             let unknown = try await Program.run("repairminder-sync", ["export", "devcies", "--format", "csv"] + place)
             #expect(unknown.status == 66 && unknown.output.contains("did you mean devices?"), "\(unknown.output)")
         }

@@ -142,6 +142,7 @@ import Testing
             ["queue", "edit", "1"], ["queue", "discard"], ["conflicts", "1", "--open"],
             ["list", "orders", "--limit", "0"], ["status", "--socket", "a", "--address", "b"], ["set", "orders"],
             ["reminders", "--snooze", "1", "--for", "10"], ["init", "--probe", "https://a.example/b", "--auth", "foo"],
+            ["export", "orders", "--format", "ndjson", "--bom"],
         ])
     func usage(arguments: [String]) {
         #expect(throws: (any Error).self) { try RepairminderSync.parseAsRoot(arguments) }

@@ -37,6 +37,8 @@ struct ImportSourceTests {
             (Array("id\n\"".utf8) + [0x80] + Array("\"\n".utf8), "line 2: the text is not UTF-8"),
             ([0xFF, 0xFE, 0x69, 0, 0x64, 0], "the file is in UTF-16"),
             ([0xFE, 0xFF, 0, 0x69], "the file is in UTF-16"),
+            (Array("PK\u{3}\u{4}".utf8) + [0x14, 0], "the file is an Excel workbook or another archive"),
+            ([0x1F, 0x8B, 8, 0], "the file is compressed"),
         ] {
             let failure = #expect(throws: CommandFailure.self) { try CSVReader.rows(bytes) }
             #expect(failure?.status == .badData && failure?.message == "\(words); save it as CSV in UTF-8")
@@ -70,7 +72,9 @@ struct ImportSourceTests {
         #expect(JSONText.object(members: rows[1].fields).text == #"{"id":"8","notes":"=1+1","urgent":"maybe"}"#)
         #expect(rows[2].line == 4 && rows[2].problem == "it has 1 cells, and the first line 5")
         let failure = #expect(throws: CommandFailure.self) { _ = try source.csv(Array("id,colour\n".utf8)) }
-        #expect(failure?.message.contains("there is no field colour") == true)
+        #expect(failure?.message.contains("there is no field colour. The fields are id, total") == true)
+        let other = #expect(throws: CommandFailure.self) { _ = try source.csv(Array("ID,Notes\n".utf8)) }
+        #expect(other?.message.hasPrefix("line 1: there is no field ID; did you mean id? The fields are") == true)
     }
 
     @Test("a header that ends in a comma is refused for its column without a name")

@@ -9,14 +9,24 @@ struct CSVReader {
     /// The largest row, in bytes: much more than a record may have, and less than a file whose quote is not closed.
     static let largestRow = 16 << 20
 
+    /// A byte order mark in UTF-8, by which Excel knows the encoding.
+    static let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+
+    /// What files of other kinds begin with.
+    private static let others: [(start: [UInt8], kind: String)] = [
+        ([0xFF, 0xFE], "in UTF-16"), ([0xFE, 0xFF], "in UTF-16"),
+        ([0x50, 0x4B, 0x03, 0x04], "an Excel workbook or another archive"),
+        ([0xD0, 0xCF, 0x11, 0xE0], "an Excel workbook"), ([0x1F, 0x8B], "compressed"),
+    ]
+
     /// Throws when a quote is not closed, text follows one, a row is too long, or the text is not UTF-8.
     static func rows(_ bytes: [UInt8]) throws(CommandFailure) -> [Row] {
-        if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF]) {
-            throw CommandFailure(.badData, "the file is in UTF-16; \(way)")
+        if let other = others.first(where: { bytes.starts(with: $0.start) }) {
+            throw CommandFailure(.badData, "the file is \(other.kind); \(way)")
         }
         var reader = CSVReader(bytes: bytes[...])
-        // A byte order mark is no part of the first name.
-        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { reader.bytes = bytes[3...] }
+        // It is no part of the first name.
+        if bytes.starts(with: mark) { reader.bytes = bytes[3...] }
         var rows: [Row] = []
         while let row = try reader.row() {
             if row.cells != [""] { rows.append(row) }

@@ -1,4 +1,5 @@
 import Crypto
+import EntitySchema
 import Foundation
 import JSONText
 import LocalAPI
@@ -104,7 +105,9 @@ struct ImportPlan {
 
     private func problem(with fields: [(key: String, value: JSONText)]) -> String? {
         for (name, value) in fields {
-            guard shape.field(name) != nil else { return "there is no field \(name)" }
+            guard shape.field(name) != nil else {
+                return "there is no field \(name)" + Suggestion.hint(for: name, among: shape.names { _ in true })
+            }
             let values = shape.values(of: name)
             // A real import leaves this to the daemon, which also takes what the upstream has sent.
             guard isDryRun, !values.isEmpty else { continue }
@@ -120,12 +123,24 @@ struct ImportPlan {
         let fields = row.fields.filter { name, value in
             name != shape.key && (shape.field(name) != nil || record[name]?.isEquivalent(to: value) != true)
         }
-        if let problem = problem(with: fields) { return fail(row, problem) }
+        if let problem = problem(with: fields) ?? unsendable(fields, record) { return fail(row, problem) }
         guard !isRefused("update", row) else { return }
         let operation = JSONText.object([
             "operation": "update", "entity": .string(entity), "id": .string(key), "body": .object(members: fields),
         ])
         append(Operation(line: row.line, body: operation, isCreation: false))
+    }
+
+    /// What a dry run knows that the daemon would refuse: another value for a field that no route of the schema sends.
+    private func unsendable(_ fields: [(key: String, value: JSONText)], _ record: JSONText) -> String? {
+        let known = shape.updatable
+        guard isDryRun, !known.isEmpty else { return nil }
+        let changed = fields.first { name, value in
+            guard !known.contains(name), let old = record[name] else { return false }
+            return !old.isEquivalent(to: value) && old.plain != value.plain
+        }
+        let list = known.joined(separator: ", ")
+        return changed.map { "\($0.key): it cannot be changed; the schema sends changes of \(list)" }
     }
 
     /// The daemon computes derived fields itself.

@@ -1,3 +1,4 @@
+import EntitySchema
 import JSONText
 import LocalAPI
 
@@ -38,7 +39,7 @@ struct ImportSource {
 
     /// A byte order mark is no part of the first row.
     private static func withoutMark(_ bytes: [UInt8]) -> ArraySlice<UInt8> {
-        bytes.dropFirst(bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0)
+        bytes.dropFirst(bytes.starts(with: CSVReader.mark) ? 3 : 0)
     }
 
     /// One JSON object a line; empty lines are skipped.
@@ -81,10 +82,11 @@ struct ImportSource {
                     + "save the file as CSV with commas")
         }
         for name in header.cells where shape.field(name) == nil && !name.hasPrefix("_") {
+            let known = shape.names { _ in true }
             let problem =
                 name.isEmpty
                 ? "a column has no name; name it, or delete it"
-                : "there is no field \(name); the fields are " + shape.names { _ in true }.joined(separator: ", ")
+                : Suggestion.refusal(of: name, "field", among: known, listedAfter: "The fields are")
             throw CommandFailure(.badData, "line \(header.line): \(problem)")
         }
         return rows.dropFirst().filter { $0.cells.contains { !$0.isEmpty } }.map { row in

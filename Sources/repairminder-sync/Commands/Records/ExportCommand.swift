@@ -8,7 +8,7 @@ struct ExportCommand: AsyncParsableCommand {
         discussion: """
             Takes the filters of list. ndjson is one record per line, unchanged. csv is RFC 4180 with a header line; its \
             columns are the schema's fields, or those of fields=id,status. A ' is put before text that a spreadsheet \
-            would run as a formula, unless --raw is given.
+            would run as a formula, unless --raw is given. --bom lets Excel know that the file is UTF-8.
             """)
 
     enum Format: String, CaseIterable, ExpressibleByArgument {
@@ -33,12 +33,16 @@ struct ExportCommand: AsyncParsableCommand {
     @Flag(help: "csv: write text unchanged, even if a spreadsheet would run it as a formula.")
     var raw = false
 
+    @Flag(help: "csv: begin with a byte order mark, without which Excel shows letters such as ü wrongly.")
+    var bom = false
+
     @OptionGroup(title: "Where the daemon is") var connection: ConnectionOptions
 
     private static let pageSize = 1000
 
     func validate() throws {
         if raw, format != .csv { throw ValidationError("--raw requires --format csv") }
+        if bom, format != .csv { throw ValidationError("--bom requires --format csv") }
     }
 
     func run() async throws {
@@ -62,7 +66,7 @@ struct ExportCommand: AsyncParsableCommand {
                 query.append(("fields", columns.joined(separator: ",")))
             }
             let csv = CSV(columns: columns, guardsFormulas: !raw)
-            var lines: [UInt8] = []
+            var lines: [UInt8] = bom ? CSVReader.mark : []
             csv.appendHeader(to: &lines)
             try await write(query, client) { records in
                 defer { lines = [] }
