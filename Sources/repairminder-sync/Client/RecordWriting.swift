@@ -25,14 +25,15 @@ enum RecordWriting {
         return try FieldArgument.object(fields)
     }
 
-    /// When the daemon rejects a field sent as text that looks like JSON, adds how to send it as JSON.
+    /// When the daemon rejects a field sent as text that looks like JSON, adds how to send it as JSON. The conflict of a change
+    /// in the queue may end by itself, as when it is being sent; that of a record lasts.
     static func explaining<Answer>(
-        _ arguments: [String], _ write: () async throws(LocalAPIError) -> Answer
+        _ arguments: [String], ofQueue: Bool = false, _ write: () async throws(LocalAPIError) -> Answer
     ) async throws(CommandFailure) -> Answer {
         do {
             return try await write()
         } catch {
-            var failure = CommandFailure(error)
+            var failure = ofQueue ? CommandFailure(error) : CommandFailure(lasting: error)
             if case .problem(let problem) = error {
                 let refused = Set(problem.errors.map(\.field)).subtracting(barred(problem))
                 failure.message += hints(arguments, refused: refused).map { "\n  \($0)" }.joined()

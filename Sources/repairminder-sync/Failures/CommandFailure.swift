@@ -43,6 +43,13 @@ struct CommandFailure: Error, Equatable {
         if case .problem(let problem) = error { self.problem = problem.document }
     }
 
+    /// Of a write whose conflict does not end by itself, so that trying again is of no use: the key is taken, other records
+    /// refer to the record, the decision is made.
+    init(lasting error: LocalAPIError) {
+        self.init(error)
+        if case .problem(let problem) = error, problem.status == 409 { status = .badData }
+    }
+
     /// Maps any error thrown by a command; nil for errors that ArgumentParser reports itself.
     init?(any error: any Error) {
         switch error {

@@ -52,6 +52,7 @@ enum CommandStatus: Int32, CaseIterable, Sendable {
         switch error {
         case .unreachable: self = .unreachable
         case .unexpected: self = .internalError
+        case .problem(let problem) where problem.code == "has_dependents": self = .badData
         case .problem(let problem): self.init(httpStatus: problem.status)
         }
     }

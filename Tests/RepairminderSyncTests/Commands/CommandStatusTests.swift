@@ -20,6 +20,12 @@ import Testing
         #expect(CommandStatus(.problem(LocalAPIProblem(status: http, title: "x"))).rawValue == exit)
     }
 
+    @Test("a change that others depend on cannot be discarded later either")
+    func dependents() {
+        let problem = LocalAPIProblem(status: 409, title: "x", code: "has_dependents")
+        #expect(CommandStatus(.problem(problem)) == .badData)
+    }
+
     @Test("an unreachable daemon is 69, an unexpected response 70, an invalid configuration 78")
     func others() {
         #expect(CommandFailure(any: LocalAPIError.unreachable("x"))?.status.rawValue == 69)

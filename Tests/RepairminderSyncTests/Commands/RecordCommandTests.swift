@@ -51,12 +51,26 @@ import Testing
         }
     }
 
+    @Test("creating what exists ends with 65, and correcting a change that is being sent with 75")
+    func lastingConflicts() async {
+        let problem = LocalAPIProblem(status: 409, title: "x", detail: "orders/a already exists", code: "conflict")
+        for (ofQueue, expected) in [(false, CommandStatus.badData), (true, .temporaryFailure)] {
+            await #expect {
+                try await RecordWriting.explaining([], ofQueue: ofQueue) { () throws(LocalAPIError) in
+                    throw .problem(problem)
+                }
+            } throws: { error in
+                (error as? CommandFailure)?.status == expected
+            }
+        }
+    }
+
     @Test("undoing what is undone or not decided ends with 65: trying again is of no use")
     func undoing() async {
         for (status, expected) in [(409, CommandStatus.badData), (503, .temporaryFailure)] {
             let problem = LocalAPIProblem(status: status, title: "x", detail: "conflict 1 is already undone")
             await #expect {
-                try await ConflictsCommand.undoing { () throws(LocalAPIError) in throw .problem(problem) }
+                try await ConflictsCommand.deciding { () throws(LocalAPIError) in throw .problem(problem) }
             } throws: { error in
                 let failure = error as? CommandFailure
                 return failure?.status == expected && failure?.message == "conflict 1 is already undone"

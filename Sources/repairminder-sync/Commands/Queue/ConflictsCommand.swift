@@ -45,11 +45,14 @@ struct ConflictsCommand: AsyncParsableCommand {
         let client = try options.client()
         if let resolve, let winner {
             let body = JSONText.object(["winner": .string(winner.rawValue)])
-            try options.show(await client.post(LocalAPIPaths.resolveConflict(resolve), body: body).body) { _ in
+            let answer = try await Self.deciding { () throws(LocalAPIError) in
+                try await client.post(LocalAPIPaths.resolveConflict(resolve), body: body)
+            }
+            try options.show(answer.body) { _ in
                 "\(resolve) resolved: the \(winner == .local ? "local value" : "server's value") wins\n"
             }
         } else if let undo {
-            let answer = try await Self.undoing { () throws(LocalAPIError) in
+            let answer = try await Self.deciding { () throws(LocalAPIError) in
                 try await client.post(LocalAPIPaths.undoConflict(undo))
             }
             try options.show(answer.body) { _ in
@@ -73,16 +76,14 @@ struct ConflictsCommand: AsyncParsableCommand {
         }
     }
 
-    /// Trying again is of no use: a conflict that is undone stays so, and one that is not decided waits for the caller.
-    static func undoing<Answer>(_ write: () async throws(LocalAPIError) -> Answer) async throws(CommandFailure)
+    /// A conflict that is decided or undone stays so, and one that is not decided waits for the caller.
+    static func deciding<Answer>(_ write: () async throws(LocalAPIError) -> Answer) async throws(CommandFailure)
         -> Answer
     {
         do {
             return try await write()
         } catch {
-            var failure = CommandFailure(error)
-            if case .problem(let problem) = error, problem.status == 409 { failure.status = .badData }
-            throw failure
+            throw CommandFailure(lasting: error)
         }
     }
 

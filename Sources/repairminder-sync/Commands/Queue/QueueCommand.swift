@@ -87,7 +87,7 @@ struct QueueCommand: AsyncParsableCommand {
             let body = try FieldArgument.object(fields)
             let client = try options.client()
             let query = remove.isEmpty ? [] : [(name: "remove", value: remove.joined(separator: ","))]
-            let answer = try await RecordWriting.explaining(fields) { () throws(LocalAPIError) in
+            let answer = try await RecordWriting.explaining(fields, ofQueue: true) { () throws(LocalAPIError) in
                 try await client.patch(LocalAPIPaths.pendingChange(id), query: query, body: body)
             }
             try options.show(answer.body) { answer in

@@ -126,7 +126,9 @@ struct DeleteCommand: AsyncParsableCommand {
     func run() async throws {
         let client = try options.client(deadline: waiting.deadline)
         let key = try await RecordID.key(of: id, in: entity, client)
-        let answer = try await client.delete(LocalAPIPaths.record(of: entity, id: key), query: waiting.query)
+        let answer = try await RecordWriting.explaining([]) { () throws(LocalAPIError) in
+            try await client.delete(LocalAPIPaths.record(of: entity, id: key), query: waiting.query)
+        }
         if !options.json { try StandardStream.output.writeResult("deleted \(entity) \(id)\n") }
         try WaitOption.requireConfirmed(answer, options.connection)
     }
