@@ -134,8 +134,7 @@ package final class LocalAPIServer: Sendable {
     /// Sets `label`, the metric label, as soon as the route is known.
     private func step(_ request: Request, _ label: inout String) -> Step {
         do throws(Problem) {
-            try callers.check(request, isOpen: router.isOpen(request.path))
-            let segments = try Self.segments(of: request.path)
+            let segments = try checked(request)
             guard MarkRun.areShort(inJSON: request.body[...]) else { throw Self.tooManyMarks }
             guard let match = router.match(segments) else {
                 label = router.label(of: segments)
@@ -152,6 +151,21 @@ package final class LocalAPIServer: Sendable {
         } catch {
             return .answered(completed(refused(error.explainingPlus(in: request), request), request))
         }
+    }
+
+    /// The segments of its path, if the caller may call.
+    private func checked(_ request: Request) throws(Problem) -> [String] {
+        do throws(Problem) {
+            try callers.check(request, isOpen: router.isOpen(request.path))
+        } catch {
+            // Where the method is wrong, another type of body is no help: content is sent by PUT, not as JSON by POST.
+            guard error.code == .unsupportedMediaType,
+                let place = router.match(try Self.segments(of: request.path))?.place,
+                request.method != "OPTIONS", place.route(for: request.method) == nil
+            else { throw error }
+            throw place.refusal(of: request.method)
+        }
+        return try Self.segments(of: request.path)
     }
 
     /// The route's handler has to answer what may take long.

@@ -23,7 +23,7 @@ struct DemoTourTests {
         let tour = try #require(DemoTour(of: schema))
         let record = try JSONText(parsing: #"{"id":"it's","state":"won't fix"}"#)
         let commands = tour.commands(for: record, api: "a", upstream: "b")
-        #expect(commands[1].contains("state=won%27t%20fix"))
+        #expect(commands[1].contains("state=won%27t%20fix") && commands[1].hasSuffix("{id, state}'"))
         #expect(commands[2].contains(#"'{"state":"won'\''t fix"}'"#))
         #expect(commands[4].contains(#"== "it'\''s")"#))
     }

@@ -66,7 +66,7 @@ struct OutboxAdmin {
             let needed =
                 dependents.count == 1
                 ? "change \(ids) depends on \(id); discard it" : "the changes \(ids) depend on \(id); discard them"
-            throw CacheError.needed(by: dependents, "\(needed) first, or ask with cascade=true")
+            throw CacheError.needed(by: dependents, "\(needed) first, or discard all with cascade=true (--cascade)")
         }
         // Newest first, so that no change ever refers to one that is gone. One that is being sent undoes the whole call.
         for id in dependents.reversed() {

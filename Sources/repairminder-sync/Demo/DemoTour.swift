@@ -48,10 +48,11 @@ struct DemoTour {
         let id = record[key]?.plain ?? ""
         let state = filter.value(in: record)?.plain ?? ""
         let list = api + LocalAPIPaths.records(of: entity.name)
+        let shown = filter.name == field.name ? [key, field.name] : [key, filter.name, field.name]
         return [
             "curl -s '\(list)?limit=3' | jq",
             "curl -s '\(list)?\(filter.name)=\(Self.encoded(state))&limit=3' | "
-                + "jq -c '.data[] | {\(key), \(filter.name), \(field.name)}'",
+                + "jq -c '.data[] | {\(shown.joined(separator: ", "))}'",
             "curl -s '\(api)\(LocalAPIPaths.record(of: entity.name, id: id))' -X PATCH "
                 + "--json '{\"\(field.name)\":\(ShellWord.betweenQuotes(JSONText.string(value).text))}' | jq ._sync",
             "curl -s \(api)\(LocalAPIPaths.pendingCount)",

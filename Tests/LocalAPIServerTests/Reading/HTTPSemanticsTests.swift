@@ -52,6 +52,15 @@ struct HTTPSemanticsTests {
         #expect(answer.status == 415)
     }
 
+    @Test("a body of another type gets 405 where the method is not allowed, because JSON would not be either")
+    func typeOfWrongMethod() async throws {
+        let api = try await TestAPI.filled()
+        let form = ["Content-Type": "application/x-www-form-urlencoded"]
+        let answer = await api.call("POST", "/v1/orders/a", body: "status=open", headers: form)
+        #expect(answer.status == 405 && answer.header("Allow")?.contains("PATCH") == true)
+        #expect(await api.call("POST", "/v1/orders", body: "status=open", headers: form).status == 415)
+    }
+
     @Test("two types are none, whatever they are (5.3)")
     func twoTypes() async throws {
         let api = try await TestAPI.filled()
