@@ -45,6 +45,18 @@ struct DraftUpstreamTests {
         #expect(draft.schema.upstream.baseURL == "https://b.shop.com")
     }
 
+    @Test(
+        "An address to try the API at comes after the others",
+        arguments: ["https://api-sandbox.shop.com", "https://www.demo.shop.com/v1", "https://api.shop.com/sandbox"])
+    func trials(_ address: String) throws {
+        let both = try draft(["servers: [{ url: \"\(address)\" }, { url: \"https://api.shop.dev/v1\" }]"])
+        #expect(both.schema.upstream.baseURL == "https://api.shop.dev/v1")
+        #expect(!both.yaml.contains("TODO base_url"))
+        let only = try draft(["servers: [{ url: \"\(address)\" }]"])
+        #expect(only.schema.upstream.baseURL == address)
+        #expect(only.todos.contains { $0.contains("base_url") && $0.contains("for trials") })
+    }
+
     @Test("An address that grows without end by variables in its variables is left out")
     func endless() throws {
         let many = { (name: String) in String(repeating: "{\(name)}", count: 500) }

@@ -14,6 +14,8 @@ struct UpstreamGuess {
             let shown = document.addresses.first { $0.hasPrefix("https://") && $0.contains("{") }
             let such = shown.map { ", such as \($0)" } ?? ", https://…"
             upstream.todos.append("base_url: the address of the API\(such), here or in the configuration")
+        } else if let address = upstream.address?.value, !document.isObserved, isForTrials(address) {
+            upstream.todos.append("base_url: check that it is the right one: by its name, \(address) is for trials")
         }
         var own = Set(signIn.headers.map { $0.name.lowercased() })
         if case .header(let name, _) = signIn.signIn.value { own.insert(name.lowercased()) }
@@ -34,11 +36,28 @@ struct UpstreamGuess {
         }
     }
 
+    /// The first that can be called. Many documents name the one to try the API at before that with the user's records.
     private func address() -> Guess<String>? {
-        document.addresses.lazy.compactMap(usable).first.map { address in
-            Guess(
-                address,
-                document.isObserved ? "it answered there" : "the first server of the document that can be called")
+        let all = document.addresses.compactMap(usable)
+        guard let address = all.first(where: { !isForTrials($0) }) ?? all.first else { return nil }
+        if document.isObserved { return Guess(address, "it answered there") }
+        let reason = address == all.first ? "can be called" : "is not for trials"
+        return Guess(address, "the first server of the document that \(reason)")
+    }
+
+    private static let trials: Set = [
+        "sandbox", "test", "testing", "staging", "stage", "stg", "uat", "qa", "mock", "demo", "dev", "preprod",
+    ]
+
+    /// Whether a word of an address says that it is there to try the API: `https://api-sandbox.shop.com`. Not in its
+    /// domain, which may be `dev.to`, nor where the document came from.
+    private func isForTrials(_ address: String) -> Bool {
+        guard let origin = Self.origin(of: address), origin.lowercased() != source.flatMap(Self.origin)?.lowercased()
+        else { return false }
+        let labels = origin.split(separator: "/").last?.split(separator: ".").dropLast(2) ?? []
+        let path = address.dropFirst(origin.count).split(separator: "/")
+        return (labels + path).contains { part in
+            part.lowercased().split { !$0.isLetter }.contains { Self.trials.contains(String($0)) }
         }
     }
 
