@@ -1,0 +1,18 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Keys of connections")
+struct KeyLogTests {
+    @Test("libcurl writes no keys into the file that a variable names")
+    func variable() async throws {
+        let folder = try TemporaryFolder()
+        // Nothing listens there: libcurl would make the file before it connects.
+        let program = try Program(
+            "repairminder-sync", ["init", "--from", "https://127.0.0.1:1/api.json", "--dry-run"],
+            environment: ["SSLKEYLOGFILE": folder.path("keys")])
+        let (status, output) = await program.finish()
+        #expect(status != 0 && output.contains("127.0.0.1:1"), "\(output)")
+        #expect(!FileManager.default.fileExists(atPath: folder.path("keys")))
+    }
+}
