@@ -44,6 +44,8 @@ final class FakeUpstream: Upstream, Sendable {
         var onPush: (@Sendable () async -> Void)?
         /// Answers to the next pushes that hold no record.
         var emptyAnswers = 0
+        /// Answers pushes with nothing, and does nothing.
+        var isMute = false
         var isSilent = false
         /// The record of the next answers, whatever was done.
         var answers: [(record: JSONText, isApplied: Bool)] = []
@@ -125,6 +127,9 @@ final class FakeUpstream: Upstream, Sendable {
     var batches: [BatchRequest] { state.withLock { $0.batches } }
 
     func answerEmpty(times: Int) { state.withLock { $0.emptyAnswers += times } }
+
+    /// Answers changes with nothing and applies none, as something in front of the upstream may.
+    func setMute(_ isMute: Bool) { state.withLock { $0.isMute = isMute } }
 
     /// Lets answers without a record have no content at all, although they have status 200.
     func answerSilently() { state.withLock { $0.isSilent = true } }
@@ -294,6 +299,7 @@ final class FakeUpstream: Upstream, Sendable {
         let (failure, answer, location) = state.withLock {
             state -> ((error: UpstreamError, afterApplying: Bool)?, JSONText?, String?) in
             if let refusal { return ((refusal, false), nil, nil) }
+            if state.isMute { return (nil, nil, nil) }
             if request.method == state.brokenMethod { return ((.unclear(status: 500, "broken"), false), nil, nil) }
             let failure = state.failures.isEmpty ? nil : state.failures.removeFirst()
             if let failure, !failure.afterApplying { return (failure, nil, nil) }

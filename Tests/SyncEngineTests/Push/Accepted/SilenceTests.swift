@@ -17,13 +17,14 @@ struct SilenceTests {
     private func silent(_ yaml: String = TestEngine.shop) async throws -> TestEngine {
         let test = try await TestEngine.with(orders: Self.orders, yaml)
         let upstream = test.upstream
-        upstream.answerEmpty(times: 1)
+        upstream.setMute(true)
         upstream.onRecord { try? upstream.set("/orders", "[]") }
         upstream.onPage { try? upstream.set("/orders", "[]") }
         return test
     }
 
     private func recover(_ test: TestEngine) throws {
+        test.upstream.setMute(false)
         test.upstream.onRecord {}
         test.upstream.onPage {}
         try test.upstream.set("/orders", Self.orders)
