@@ -141,6 +141,10 @@ package struct Page: Sendable, Equatable {
     package var unfollowed: String?
     /// What says that the upstream left records out; nil if nothing does.
     package var partial: String?
+    /// Where the list may go on although its total says that this page is the last; nil if nothing suggests it.
+    package var behindTotal: String?
+    /// The list ends with as many records as servers do not count beyond, and the upstream refuses to show what comes then.
+    package var refusesMore = false
     /// How old the answer is, if a gateway repeated one that it had kept; nil if it came from the server.
     package var age: Duration?
     /// What a large page holds of the memory for answers, until it is written; nil for a small one.

@@ -166,6 +166,21 @@ package struct PageRequest: Sendable, Equatable {
     /// How many records the page skips, if the list is paged by offset.
     package var offset: Int { position.flatMap { Int($0) }.map { max(0, $0) } ?? 0 }
 
+    /// How many records come before the page, if the style says so.
+    package var recordsBefore: Int {
+        switch list.style {
+        case .page: page.before
+        case .offset: offset
+        default: 0
+        }
+    }
+
+    /// How many records so many full pages have.
+    package func records(onPages pages: Int) -> Int {
+        let (records, overflow) = pages.multipliedReportingOverflow(by: list.pageSize)
+        return overflow ? Int.max : records
+    }
+
     /// The same as the upstream counts.
     private var sentOffset: Int { min(offset, Int.max - list.firstOffset) + list.firstOffset }
 

@@ -20,6 +20,9 @@ package struct ListDoubt {
     package static func reason(_ list: ListPlan, pages: Int, records: Int, last: Page) -> String? {
         if let partial = reason(last) { return partial }
         if let more = last.unfollowed { return "it has more pages (\(more)) than pagination in the schema finds" }
+        if last.refusesMore {
+            return "the upstream counts \(records) records, refuses to show more, and may have more"
+        }
         if pages == 1, records == list.pageSize, records >= leastPage, last.total == records, list.isCounted {
             return "its total is \(records), as many as one page has, and may count only that page"
         }

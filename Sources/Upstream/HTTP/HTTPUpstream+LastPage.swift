@@ -2,10 +2,43 @@ package import EntitySchema
 internal import JSONText
 
 extension HTTPUpstream {
+    package func page(_ request: PageRequest) async throws(UpstreamError) -> Page {
+        let page = try await pageOrEnd(request)
+        guard let position = page.behindTotal else { return page }
+        return try await lookingBehind(page, at: position, request)
+    }
+
+    /// Some upstreams count no further than a limit, and go on behind it. So where a full page ends with such a total, the next one
+    /// is asked for. It must show something else: some upstreams repeat the last page.
+    private func lookingBehind(
+        _ page: Page, at position: String, _ request: PageRequest
+    ) async throws(UpstreamError) -> Page {
+        var page = page
+        // Two answers that hold memory could wait for each other for ever.
+        page.share?.release()
+        page.share = nil
+        var behind = request
+        behind.position = position
+        do {
+            let next = try await served(behind)
+            next.share?.release()
+            guard next.count > 0, next.records != page.records else { return page }
+            page.next = position
+            (page.passingDelta, page.delta, page.unfollowed) = (page.delta, nil, nil)
+        } catch {
+            switch error {
+            case .gone: break
+            case .refused: page.refusesMore = true
+            default: throw error
+            }
+        }
+        return page
+    }
+
     /// Some upstreams answer 404 to the page after the last one. If neither a total nor anything else says where the
     /// list ends, that page is asked for after a full last one. The 404 then counts as an empty page, if the page
     /// before is still full and the 404 comes again.
-    package func page(_ request: PageRequest) async throws(UpstreamError) -> Page {
+    private func pageOrEnd(_ request: PageRequest) async throws(UpstreamError) -> Page {
         do {
             return try await served(request)
         } catch {

@@ -100,7 +100,7 @@ package struct HTTPUpstream: Upstream {
                 status: response.status, "\(request.path) no longer knows the token: it answered with the whole list")
         }
         var page = Page(
-            records: answer.readable, count: count, total: total,
+            records: answer.readable, count: count, total: next.believed(total),
             next: try next.position(
                 in: response, whole(list.style.next), count: count, total: total,
                 last: list.isByLastRecord ? records.elements.last.map { list.lift?.lifted($0) ?? $0 } : nil),
@@ -108,6 +108,7 @@ package struct HTTPUpstream: Upstream {
         page.share = response.share
         page.partial = PartialAnswer.found(in: response, envelope, empty: list.empty)
         if page.next == nil {
+            page.behindTotal = next.behindTotal(envelope, count: count, total: total)
             page.delta = try next.delta(in: whole(request.deltaToken?.place))
             if count > 0 {
                 page.unfollowed = UnfollowedPage.found(

@@ -69,6 +69,33 @@ struct NextPage {
         return isLast ? nil : "\(number + 1)/\(seen)"
     }
 
+    /// Where the list may go on although it says that it ends with this full page: behind as many records as servers do not
+    /// count beyond. Nil if nothing suggests that.
+    func behindTotal(_ body: JSONText, count: Int, total: Int?) -> String? {
+        guard request.list.more == nil, count == request.list.pageSize else { return nil }
+        let (end, overflow) = request.recordsBefore.addingReportingOverflow(count)
+        guard !overflow else { return nil }
+        switch request.list.style {
+        case .page(_, let pages):
+            let counted = pages?.value(in: body)?.wholeNumber.map(request.records(onPages:)) ?? total
+            guard let counted, counted <= end, Self.isLimit(counted) else { return nil }
+            return "\(request.page.number + 1)/\(end)"
+        case .offset:
+            guard let total, total <= end, Self.isLimit(total) else { return nil }
+            return "\(end)"
+        default: return nil
+        }
+    }
+
+    /// The total, unless the list has gone on behind it.
+    func believed(_ total: Int?) -> Int? {
+        guard let total, Self.isLimit(total), request.recordsBefore >= total else { return total }
+        return nil
+    }
+
+    /// Whether the number is as round as those beyond which servers do not count: 5,000 of Appwrite, 10,000 of Elasticsearch.
+    private static func isLimit(_ total: Int) -> Bool { total >= 1000 && total.isMultiple(of: 1000) }
+
     private func cursor(_ place: Place, _ body: JSONText) throws(UpstreamError) -> String? {
         // Programs in PHP write false for nothing.
         guard let value = place.value(in: body), value.boolean != false else { return nil }

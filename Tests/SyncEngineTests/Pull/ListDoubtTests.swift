@@ -40,6 +40,16 @@ struct ListDoubtTests {
         #expect(reason(2, total: 2, pageSize: 2) == nil)
     }
 
+    @Test("a list that refuses what comes after a total of a usual limit may be cut")
+    func refusesMore() {
+        let list = ListPlan(style: Self.byLength[1], size: "per", pageSize: 100, total: nil, records: .itself)
+        var last = Page(records: .array([]), count: 100, total: 10000)
+        #expect(ListDoubt.reason(list, pages: 100, records: 10000, last: last) == nil)
+        last.refusesMore = true
+        let reason = ListDoubt.reason(list, pages: 100, records: 10000, last: last)
+        #expect(reason?.contains("counts 10000 records") == true)
+    }
+
     @Test("a list that says whether there is more is not in doubt")
     func more() {
         var list = ListPlan(style: Self.byLength[2], size: "per", pageSize: 200, total: nil, records: .itself)

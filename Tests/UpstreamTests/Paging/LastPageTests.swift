@@ -77,3 +77,80 @@ struct LastPageTests {
         }
     }
 }
+
+@Suite("A list that goes on behind its total")
+struct BehindTotalTests {
+    private static let size = 500
+
+    /// Reads the list to its end; returns how many records it has, the totals that it named, and the last page.
+    private func read(
+        _ pagination: String, _ answer: @escaping @Sendable (_ page: Int) -> HTTPResponse
+    ) async throws -> (records: Int, requests: Int, last: Page) {
+        let yaml = """
+            schema: s
+            upstream: { base_url: "https://shop.example", pagination: { \(pagination), page_size: 500 } }
+            entities: { orders: { fields: { id: { type: string } }, pull: { path: /orders, records: rows } } }
+            """
+        let schema = try EntitySchema(yaml: yaml, file: "s.yaml")
+        let transport = ScriptedTransport { request in
+            let number = request.url.firstMatch(of: #/(page|skip)=([0-9]+)/#).flatMap { match in
+                Int(match.2).map { match.1 == "page" ? $0 : $0 / 500 + 1 }
+            }
+            return answer(number ?? 0)
+        }
+        let upstream = HTTPUpstream(plan: schema.upstream, transport: transport)
+        var request = try #require(schema["orders"]?.pull?.request(of: "orders"))
+        var last = try await upstream.page(request)
+        var records = last.count
+        while let next = last.next {
+            request.position = next
+            last = try await upstream.page(request)
+            records += last.count
+        }
+        return (records, transport.requests.count, last)
+    }
+
+    /// The page with this number of a list of so many records.
+    private static func page(_ number: Int, of records: Int, total: Int) -> HTTPResponse {
+        let first = (number - 1) * size
+        let rows = (first..<max(first, min(first + size, records))).map { #"{"id":"\#($0)"}"# }
+        let pages = (total + size - 1) / size
+        return .json(200, #"{"rows":[\#(rows.joined(separator: ","))],"total":\#(total),"pages":\#(pages)}"#)
+    }
+
+    private static let counted = [
+        "style: page, total: total", "style: page, pages: pages", "style: offset, offset: skip, total: total",
+    ]
+
+    @Test("is read to its end, and the total does not count", arguments: counted)
+    func goesOn(_ pagination: String) async throws {
+        let read = try await read(pagination) { Self.page($0, of: 2200, total: 1000) }
+        #expect(read.records == 2200)
+        #expect(read.last.total == nil)
+    }
+
+    @Test("ends there if nothing is behind it, however the upstream says so", arguments: counted)
+    func ends(_ pagination: String) async throws {
+        let missing = HTTPResponse.json(404, #"{"detail":"Invalid page."}"#)
+        for behind in [Self.page(3, of: 1000, total: 1000), Self.page(2, of: 1000, total: 1000), missing] {
+            let read = try await read(pagination) { $0 < 3 ? Self.page($0, of: 1000, total: 1000) : behind }
+            #expect(read.records == 1000)
+            #expect(read.requests == 3)
+            #expect(!read.last.refusesMore)
+        }
+    }
+
+    @Test("may have more records if the page behind it is refused")
+    func refuses() async throws {
+        let refusal = HTTPResponse.json(400, #"{"error":"Result window is too large"}"#)
+        let read = try await read(Self.counted[2]) { $0 < 3 ? Self.page($0, of: 1000, total: 1000) : refusal }
+        #expect(read.records == 1000)
+        #expect(read.last.refusesMore)
+    }
+
+    @Test("is asked for no further if its total is an ordinary one")
+    func ordinary() async throws {
+        #expect(try await read(Self.counted[0]) { Self.page($0, of: 1500, total: 1500) }.requests == 3)
+        #expect(try await read(Self.counted[0]) { Self.page($0, of: 999, total: 999) }.requests == 2)
+    }
+}
