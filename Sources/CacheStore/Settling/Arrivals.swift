@@ -131,7 +131,7 @@ struct Arrivals {
         }
         let members = hasViews ? try views.members(of: known.key) : nil
         guard !kept.isEmpty || !unshown.isEmpty || !isMain || isPartial || members != nil else {
-            return News(remote: shown)
+            return News(remote: shown, added: known.remote == nil ? fields(shownIn: shown) : [])
         }
         shown = spelled(shown, as: known.remote, members)
         let merge = ViewMerge(
@@ -144,8 +144,16 @@ struct Arrivals {
             result.record = result.record.setting(field, to: value)
         }
         if result.members != members { try views.set(result.members, of: known.key) }
-        guard result.record != known.remote else { return nil }
-        return News(remote: result.record, added: merge.added(result, over: known.remote, members))
+        guard let before = known.remote else {
+            return News(remote: result.record, added: fields(shownIn: result.record))
+        }
+        guard result.record != before else { return nil }
+        return News(remote: result.record, added: merge.added(result, over: before, members))
+    }
+
+    /// Of a record that was only here until now, as while its creation waits, all that is shown is there for the first time.
+    private func fields(shownIn record: JSONText) -> [String] {
+        table.entity.fields.map(\.name).filter { table.entity.value(of: $0, in: record) != nil }
     }
 
     /// Once the time is over, a view is the truth about what it shows. What a list does not show is still to be read.

@@ -274,6 +274,22 @@ struct ViewTests {
         #expect(try cache.conflictCount() == 1)
     }
 
+    @Test("nor is the one that a view shows before the creation is answered", arguments: [RecordView.list, .single])
+    func defaultedEarly(view: RecordView) async throws {
+        let cache = try await cache()
+        _ = try await cache.store.create("orders", body: JSONText(parsing: #"{"id":"a","notes":"n"}"#), at: now)
+        let creation = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
+        #expect(try await cache.store.begin(creation, at: now))
+        let lost = PushFailure(.timeout, message: "no answer")
+        try await cache.store.finish(creation.id, .waiting(lost, at: now, counted: true), at: now)
+        try await cache.change("orders", "a", #"{"deep":"mine"}"#)
+        try await show(cache, #"{"id":"a","notes":"n","deep":"default"}"#, view)
+        #expect(try cache.conflictCount() == 0)
+        #expect(try cache.record("orders", "a")?["deep"] == "mine")
+        try await show(cache, #"{"id":"a","notes":"n","deep":"theirs"}"#, view)
+        #expect(try cache.conflictCount() == 1)
+    }
+
     @Test(
         "a record with its changed members alone takes nothing away, of no view, and confirms no change that it lacks")
     func partial() async throws {
