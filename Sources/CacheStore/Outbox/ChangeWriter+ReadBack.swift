@@ -12,7 +12,11 @@ extension ChangeWriter {
 
     /// What `given` changes in a record that has one of the keys `names`: without the members that answers add, its key,
     /// and what it has already, be it a field that cannot be written or a value that the schema does not know.
-    func changes(in given: JSONText, to document: JSONText, named names: [String]) -> JSONText {
+    ///
+    /// `keepsUnshown`: fields that the upstream never shows stay, also with the value sent last.
+    func changes(
+        in given: JSONText, to document: JSONText, named names: [String], keepsUnshown: Bool = false
+    ) -> JSONText {
         let members = given.members
         // Of two values for one field, neither may be dropped silently.
         guard Set(members.map(\.key)).count == members.count else { return given }
@@ -20,17 +24,19 @@ extension ChangeWriter {
         return .object(
             members: members.filter { name, value in
                 if AddedMembers.names.contains(name) { return false }
+                if keepsUnshown, entity[field: name]?.isWriteOnly == true { return true }
                 if name == entity.key, names.contains(where: { $0.exact == value.plain.exact }) { return false }
                 let old = entity.value(of: name, in: read) ?? (entity[field: name] == nil ? .none : .null)
                 return old?.isEquivalent(to: value) != true
             })
     }
 
-    /// The fields of `patch` with its objects merged into those of the record (RFC 7396). A null at the top is kept: it
-    /// sets the field to null.
+    /// What `given` changes, with its objects merged into those of the record (RFC 7396), which has one of the keys `names`. A
+    /// null at the top is kept: it sets the field to null.
     ///
     /// Throws `.conflict` if an object has a secret that cannot be decrypted, because it would be lost.
-    func merged(_ patch: JSONText, into document: JSONText) throws -> JSONText {
+    func merged(_ given: JSONText, into document: JSONText, named names: [String]) throws -> JSONText {
+        let patch = changes(in: given, to: document, named: names, keepsUnshown: Self.withoutAdded(given) == nil)
         let members = patch.members
         guard members.contains(where: { $0.value.kind == .object }) else { return patch }
         let old = members.compactMap { name, value in

@@ -58,7 +58,7 @@ struct ChangeWriter {
         let key = try KeyAlias.current(of: givenKey, entity.name, in: context.records)
         let (image, document) = try requireRecord(key, named: givenKey)
         // What a caller has only read stays out of the merge, which would open the secrets inside it.
-        if merging { clear = try merged(changes(in: clear, to: document, named: [givenKey, key]), into: document) }
+        if merging { clear = try merged(clear, into: document, named: [givenKey, key]) }
         let writer = writer
         var record = laid(clear, over: document, writer.plan)
         // Most bodies have changes alone, so only one that does not fit is compared with what its caller has read.
@@ -78,7 +78,7 @@ struct ChangeWriter {
         // Only a record with queued changes has local fields, so most need no look at the queue.
         var waiting = image.local == nil ? [] : try queue.changes(of: entity.name, key: key)
         let isFirst = waiting.isEmpty
-        let parts = try parts(of: changed, record: record)
+        let parts = try parts(of: changed, in: body, record: record)
         for members in parts {
             let change = newChange(
                 .update, key: key, body: .object(members: members), base: base(of: members, in: image), record: record)
@@ -132,17 +132,22 @@ struct ChangeWriter {
 
     // MARK: Steps
 
-    /// The changed fields, one part for each request.
+    /// The changed fields, one part for each request, with what `body` sends beside them that the upstream never shows: such a
+    /// value is sent each time, also if it is the one that was sent last.
     private func parts(
-        of changed: [(key: String, value: JSONText)], record: JSONText
+        of changed: [(key: String, value: JSONText)], in body: JSONText, record: JSONText
     ) throws -> [[(key: String, value: JSONText)]] {
-        let (parts, unsendable) = entity.parts(of: changed, record: record)
+        let names = Set(changed.map(\.key))
+        let sent = body.members.filter { name, value in
+            names.contains(name) || entity[field: name]?.isWriteOnly == true && value.kind != .null
+        }
+        let (parts, unsendable) = entity.parts(of: sent, record: record)
         if let unsendable {
             throw CacheError.invalid([
                 FieldProblem(field: unsendable, message: "no route can send this field", code: .unsendableField)
             ])
         }
-        return parts
+        return parts.filter { $0.contains { names.contains($0.key) } }
     }
 
     /// Replaces references to former keys by the records' current keys, each as the server writes it.
