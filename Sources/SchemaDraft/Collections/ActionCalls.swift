@@ -3,7 +3,7 @@ struct ActionCalls {
     /// The calls by the form of their path.
     let calls: [String: [APIOperation]]
 
-    private static let reads = ["detail", "details", "view", "show", "get", "retrieve"]
+    static let reads = ["detail", "details", "view", "show", "get", "retrieve"]
     static let changes = ["update", "edit", "modify", "change", "update-delete", "update_delete"]
     static let deletions = ["delete", "remove", "destroy"]
     private static let creations = ["create", "add", "new", "store", "insert"]
@@ -16,7 +16,8 @@ struct ActionCalls {
         var found: [String: APIOperation] = [:]
         var path: PathPattern?
         for word in Self.reads + Self.changes + Self.deletions {
-            for call in (calls["\(form)/{}/\(word)"] ?? []) + (calls["\(form)/\(word)/{}"] ?? []) {
+            let names = Self.spellings(of: word, base)
+            for call in names.flatMap({ (calls["\(form)/{}/\($0)"] ?? []) + (calls["\(form)/\($0)/{}"] ?? []) }) {
                 guard let method = Self.meaning(of: call, word), !hasPath || !Self.reads.contains(word),
                     found[method] == nil,
                     path.map({ $0.parameters == call.path.parameters }) ?? true
@@ -30,19 +31,34 @@ struct ActionCalls {
 
     /// `POST /orders/create`, `POST /orders/createOrder`.
     func creation(_ list: PathPattern, base: [String]) -> APIOperation? {
-        let form = PathPattern.form(base[...])
-        let own = Words.singular(base.last ?? "")
-        return Self.creations.lazy.flatMap { Self.spellings(of: $0, own) }.compactMap { word in
-            calls["\(form)/\(word)"]?.first { $0.method == "POST" && $0.path.parameters == list.parameters }
-        }.first
+        below(base, Self.creations).first { $0.method == "POST" && $0.path.parameters == list.parameters }
     }
 
-    /// A verb alone, and with the name of what it is about.
-    private static func spellings(of verb: String, _ name: String) -> [String] {
-        guard let first = name.first, Words.isPlain(name) else { return [verb] }
-        let title = first.uppercased() + name.dropFirst()
-        let ends = [name, name.lowercased(), title, "-\(name)", "_\(name)"]
-        return [verb] + ends.map { verb + $0 } + [verb.prefix(1).uppercased() + verb.dropFirst() + title]
+    /// The calls right below a list that do one of these things by their name: `/orders/update`, `/orders/UpdateOrder`.
+    func below(_ base: [String], _ verbs: [String]) -> [APIOperation] {
+        let form = PathPattern.form(base[...])
+        return verbs.flatMap { Self.spellings(of: $0, base) }.flatMap { calls["\(form)/\($0)"] ?? [] }
+    }
+
+    /// All calls below a list that by their name create, show, change or delete one of its records.
+    func all(below base: [String]) -> [APIOperation] {
+        let ofOne = record(base: base, hasPath: false)?.calls.values.map(\.self) ?? []
+        return below(base, Self.creations + Self.reads + Self.changes + Self.deletions) + ofOne
+    }
+
+    /// Whether a path says that it changes a record.
+    static func isChange(_ path: PathPattern, base: [String]) -> Bool {
+        let names = Set(changes.flatMap { spellings(of: $0, base) })
+        return path.segments.contains { names.contains($0.lowercased()) }
+    }
+
+    /// A verb alone, with the name of what it is about, and with what finds that, in small letters as in the form of a
+    /// path: `get`, `getorder`, `get-order`, `getorderbyid`.
+    private static func spellings(of verb: String, _ base: [String]) -> [String] {
+        let name = Words.singular(base.last ?? "").lowercased()
+        let named = name.isEmpty || !Words.isPlain(name) ? [] : ["", "-", "_"].map { verb + $0 + name }
+        let ends = creations.contains(verb) ? [""] : ["", "byid", "-by-id", "_by_id"]
+        return ([verb] + named).flatMap { word in ends.map { word + $0 } }
     }
 
     /// The method that is usual for what the call does; nil for one that says something else than its path.

@@ -23,10 +23,10 @@ struct Collection: Sendable {
     var todos: [String] = []
 
     var path: PathPattern { list.path }
-    var single: APIOperation? { recordCalls["GET"] }
+    var single: APIOperation? { recordCalls["GET"] ?? keyed.read?.call }
     /// The calls that may create or change a record.
     var writes: [APIOperation] {
-        ([creation, keyed.update] + ["PATCH", "PUT", "POST"].map { recordCalls[$0] }).compactMap(\.self)
+        ([creation, keyed.update?.call] + ["PATCH", "PUT", "POST"].map { recordCalls[$0] }).compactMap(\.self)
     }
 
     /// The parameters that the list needs and the document gives no value for: it answers only what they ask for.

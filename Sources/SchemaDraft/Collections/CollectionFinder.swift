@@ -263,7 +263,7 @@ struct CollectionFinder {
             other.path.parameters.isEmpty && other.base.dropLast() == base.dropLast() && other.path != collection.path
         }
         return parents.compactMap { parent in
-            let form = "\(PathPattern.form(parent.base[...]))/{}/\(last)"
+            let form = "\(PathPattern.form(parent.base[...]))/{}\(PathPattern.form([last]))"
             let found = ((calls[form] ?? []) + (calls[form + ".json"] ?? [])).filter {
                 !drafted.contains($0.path) && record.isOne($0.answer)
             }

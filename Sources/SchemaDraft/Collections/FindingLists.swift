@@ -70,17 +70,21 @@ struct FindingLists {
         let record = RecordMatch(item: found.item, shapes: document.shapes)
         let own = (calls[form] ?? []) + (calls[form + ".json"] ?? [])
         // A list there has all records, or may have.
-        guard own.allSatisfy({ $0.method != "GET" || isOne($0.answer, record) }) else { return false }
+        guard own.allSatisfy({ $0.method != "GET" || record.isIn($0.answer) }) else { return false }
         let single = (calls[form + "/{}"] ?? []) + (calls[form + "/{}.json"] ?? [])
-        if let read = single.first(where: { $0.method == "GET" }) { return isOne(read.answer, record) }
+        if let read = single.first(where: { $0.method == "GET" }) { return record.isIn(read.answer) }
         return single.contains { $0.method == "PUT" && sends($0, record) }
-            || own.contains { $0.method == "POST" && sends($0, record) }
+            || own.contains { $0.method == "POST" && sends($0, record) } || isBesideActions(names, record)
     }
 
-    private func isOne(_ answer: DataShape?, _ record: RecordMatch) -> Bool {
-        guard let answer else { return false }
-        return record.isOne(answer)
-            || answer.properties.prefix(20).contains { record.isRecord(document.shapes.shape(of: $0)) }
+    /// Whether calls beside it do something with one of its records, by what they send or answer; or by their names, as
+    /// `/account/UpdateAccount` does beside `/account/GetAllAccounts`.
+    private func isBesideActions(_ names: [String], _ record: RecordMatch) -> Bool {
+        let own = Words.folded(Words.singular(names[names.count - 2]))
+        let isNamed = Words.folded(names[names.count - 1]).contains(own)
+        return ActionCalls(calls: calls).all(below: names.dropLast()).contains { call in
+            call.method == "GET" ? record.isIn(call.answer) : isNamed || sends(call, record)
+        }
     }
 
     private func sends(_ call: APIOperation, _ record: RecordMatch) -> Bool {

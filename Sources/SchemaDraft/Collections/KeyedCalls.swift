@@ -1,15 +1,23 @@
 /// Finds changes and deletions that name the record in what they send: `PUT /orders` with its `id` in the body,
-/// `POST /orders/update`, `DELETE /orders?id=`.
+/// `POST /orders/update`, `DELETE /orders?id=`; and reads such as `GET /orders/GetById?id=`.
 struct KeyedCalls {
     let calls: [String: [APIOperation]]
     let shapes: ShapeReader
 
     struct Found: Sendable {
-        var update: APIOperation?
+        var read: Call?
+        var update: Call?
         var deletion: Deletion?
         /// Calls whose path says that they change or delete a record, for a TODO if it is not clear which one.
         var unclearUpdate: APIOperation?
         var unclearDeletion: APIOperation?
+    }
+
+    struct Call: Sendable {
+        /// Without the parameter.
+        var call: APIOperation
+        /// The parameter that has the key; nil if the body has it.
+        var parameter: String?
     }
 
     struct Deletion: Sendable {
@@ -23,7 +31,7 @@ struct KeyedCalls {
 
     func found(for collection: Collection) -> Found {
         Found(
-            update: update(of: collection), deletion: deletion(of: collection),
+            read: read(of: collection), update: update(of: collection), deletion: deletion(of: collection),
             unclearUpdate: calls(collection, ActionCalls.changes).below.first { $0.method != "GET" },
             unclearDeletion: calls(collection, ActionCalls.deletions).below.first { $0.method != "GET" })
     }
@@ -31,15 +39,15 @@ struct KeyedCalls {
     /// The calls at the path of the list, and those below it with one of these words.
     private func calls(_ collection: Collection, _ words: [String]) -> (own: [APIOperation], below: [APIOperation]) {
         let base = PathPattern.form(collection.base[...])
-        func fitting(_ form: String) -> [APIOperation] {
-            (calls[form] ?? []).filter { $0.path.parameters == collection.path.parameters }
-        }
-        return (fitting(base) + fitting(base + ".json"), words.flatMap { fitting("\(base)/\($0)") })
+        let own = (calls[base] ?? []) + (calls[base + ".json"] ?? [])
+        let below = ActionCalls(calls: calls).below(collection.base, words)
+        func isFitting(_ call: APIOperation) -> Bool { call.path.parameters == collection.path.parameters }
+        return (own.filter(isFitting), below.filter(isFitting))
     }
 
     // MARK: Updates
 
-    private func update(of collection: Collection) -> APIOperation? {
+    private func update(of collection: Collection) -> Call? {
         let found = calls(collection, ActionCalls.changes)
         let made = collection.creation
         let own = found.own.filter { call in
@@ -47,7 +55,14 @@ struct KeyedCalls {
             return ["PUT", "PATCH"].contains(call.method) && !isCreation && !call.isOnlyCreation
         }
         let below = found.below.filter { ["PUT", "PATCH", "POST"].contains($0.method) }
-        return own.first { sendsKey($0, collection, share: 10) } ?? below.first { sendsKey($0, collection, share: 5) }
+        let keyed =
+            own.first { sendsKey($0, collection, share: 10) } ?? below.first { sendsKey($0, collection, share: 5) }
+        if let keyed { return Call(call: keyed) }
+        let all =
+            own.lazy.compactMap { named($0, collection, isOwn: true) }.first
+            ?? below.lazy.compactMap { named($0, collection, isOwn: false) }.first
+        let body = all?.call.bodies.first(where: \.isJSON)?.shape
+        return body.map(\.isList) == false ? all : nil
     }
 
     /// Whether the body is the record, with its key; or so many tenths of its members are those of the record.
@@ -63,6 +78,36 @@ struct KeyedCalls {
             || names.count > 1 && names.count(where: known.contains) * 10 >= share * names.count
     }
 
+    // MARK: Parameters
+
+    /// `GET /orders/GetById?id=`.
+    private func read(of collection: Collection) -> Call? {
+        let record = RecordMatch(item: collection.answer.item, shapes: shapes)
+        return calls(collection, ActionCalls.reads).below.lazy.filter { $0.method == "GET" && record.isIn($0.answer) }
+            .compactMap { named($0, collection, isOwn: false) }.first
+    }
+
+    /// A call that has the key of one record in a parameter, if it needs nothing else: `PUT /orders/update?id=`.
+    /// `isOwn`: it is a call to the list, which may be about all records if it is sent no key.
+    private func named(_ call: APIOperation, _ collection: Collection, isOwn: Bool) -> Call? {
+        guard let key = call.queries.first(where: { isKey($0, collection) }), !Self.isOfAll(call) else { return nil }
+        var rest = call
+        rest.parameters.removeAll { $0.place == "query" && $0.name == key.name }
+        guard key.isRequired || !isOwn || rest.queries.isEmpty, FixedParameter.query(of: rest) != nil else {
+            return nil
+        }
+        return Call(call: rest, parameter: key.name)
+    }
+
+    private static func isOfAll(_ call: APIOperation) -> Bool {
+        call.titles.contains { Words.snake($0).split(separator: "_").contains("all") }
+    }
+
+    /// What stands behind the path of a call that has the key in a parameter: `?id={id}`.
+    static func query(_ parameter: String?, of key: String, after path: String) -> String {
+        parameter.map { "\(path.contains("?") ? "&" : "?")\($0)={\(key)}" } ?? ""
+    }
+
     // MARK: Deletions
 
     private func deletion(of collection: Collection) -> Deletion? {
@@ -76,22 +121,16 @@ struct KeyedCalls {
 
     /// `isOwn`: it is a call to the list, which may delete all records if it is sent no key.
     private func deletion(_ call: APIOperation, _ collection: Collection, isOwn: Bool) -> Deletion? {
-        let key = call.queries.first { isKey($0, collection) }
-        var rest = call
-        rest.parameters.removeAll { $0.place == "query" && $0.name == key?.name }
-        let isOfAll = call.titles.contains { Words.snake($0).split(separator: "_").contains("all") }
-        guard FixedParameter.query(of: rest) != nil, !isOfAll else { return nil }
         let body = call.bodies.first(where: \.isJSON)?.shape
-        if let key {
-            guard call.bodies.isEmpty || body?.required.isEmpty == true,
-                key.isRequired || !isOwn || rest.queries.isEmpty
-            else { return nil }
-            return Deletion(call: rest, parameter: key.name)
+        if call.queries.contains(where: { isKey($0, collection) }) {
+            guard call.bodies.isEmpty || body?.required.isEmpty == true else { return nil }
+            return named(call, collection, isOwn: isOwn).map { Deletion(call: $0.call, parameter: $0.parameter) }
         }
-        guard let body, !body.isList, let member = keyMember(body, collection),
-            body.required.subtracting([member.name]).isEmpty, body.required.contains(member.name) || !isOwn
+        guard FixedParameter.query(of: call) != nil, !Self.isOfAll(call), let body, !body.isList,
+            let member = keyMember(body, collection), body.required.subtracting([member.name]).isEmpty,
+            body.required.contains(member.name) || !isOwn
         else { return nil }
-        return Deletion(call: rest, member: member.name, isList: shapes.shape(of: member).isList)
+        return Deletion(call: call, member: member.name, isList: shapes.shape(of: member).isList)
     }
 
     /// The member of a body with the key of a record, or with a list of keys.

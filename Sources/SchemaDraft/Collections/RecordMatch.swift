@@ -11,6 +11,12 @@ struct RecordMatch {
         return isRecord(shapes.shape(of: only))
     }
 
+    /// Whether it is the record, or has it as one of its members.
+    func isIn(_ answer: DataShape?) -> Bool {
+        guard let answer else { return false }
+        return isOne(answer) || answer.properties.prefix(20).contains { isRecord(shapes.shape(of: $0)) }
+    }
+
     func isRecord(_ shape: DataShape) -> Bool {
         guard !shape.isList else { return false }
         if let name = item.name, name == shape.name { return true }

@@ -22,11 +22,12 @@ struct PathPattern: Sendable, Hashable {
     var lastSegment: String { segments[segments.count - 1] }
     var endsWithSlash: Bool { text.hasSuffix("/") && text.count > 1 }
 
-    /// Without a slash at the end, and with one name for all parameters, so that paths compare by their form.
+    /// Without a slash at the end, in small letters and with one name for all parameters, so that paths compare by their
+    /// form.
     var form: String { Self.form(segments[...]) }
 
     static func form(_ segments: ArraySlice<String>) -> String {
-        segments.map { "/" + (parts($0) ?? []).map { $0.isParameter ? "{}" : $0.text }.joined() }.joined()
+        segments.map { "/" + (parts($0) ?? []).map { $0.isParameter ? "{}" : $0.text.lowercased() }.joined() }.joined()
     }
 
     /// `/orders.{format}` as `/orders.json`, and `/orders{.format}` without it: a draft speaks JSON.

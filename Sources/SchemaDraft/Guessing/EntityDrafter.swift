@@ -271,11 +271,14 @@ struct EntityDrafter {
     }
 
     private func single(_ collection: Collection, _ filler: PathFiller) -> DraftEntity.Single {
-        guard let path = collection.recordPath, let single = collection.single,
-            let query = FixedParameter.query(of: single)
+        let isKeyed = collection.recordCalls["GET"] == nil
+        guard let single = collection.single, let query = FixedParameter.query(of: single),
+            let path = isKeyed ? single.path : collection.recordPath
         else { return collection.hasUnclearRecord ? .unclear : .none }
         let place = RecordPlace(of: collection, shapes).place(in: single.answer)
-        return .path(filler.path(path, list: collection.path) + query, at: place)
+        let whole = filler.path(path, list: collection.path) + query
+        let key = isKeyed ? collection.keyed.read?.parameter : nil
+        return .path(whole + KeyedCalls.query(key, of: collection.key.value, after: whole), at: place)
     }
 
     private func deleted(_ entity: DraftEntity) -> Guess<String>? {

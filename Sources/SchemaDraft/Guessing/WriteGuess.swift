@@ -140,16 +140,18 @@ struct WriteGuess {
         var reasons: [String] = []
         if calls.isEmpty, let keyed = collection.keyed.update {
             do throws(BodyGuess.Problem) {
-                entity.update = try update(by: keyed, entity, isKeyed: true)
+                var route = try update(by: keyed.call, entity, isKeyed: keyed.parameter == nil)
+                route.call += KeyedCalls.query(keyed.parameter, of: key, after: route.call)
+                entity.update = route
                 return
             } catch {
-                reasons.append(todo("update", keyed, error.reason))
+                reasons.append(todo("update", keyed.call, error.reason))
             }
         }
         // As Stripe and others have it.
         if calls.isEmpty, let post = collection.recordCalls["POST"],
             post.words.lowercased().contains("update")
-                || post.path.segments.contains(where: ActionCalls.changes.contains)
+                || ActionCalls.isChange(post.path, base: collection.base)
         {
             calls = [post]
         }
@@ -259,9 +261,7 @@ struct WriteGuess {
 
     private func deletion(_ keyed: KeyedCalls.Deletion) -> DraftRoute {
         var route = DraftRoute(call: call(keyed.call))
-        if let parameter = keyed.parameter {
-            route.call += "\(route.call.contains("?") ? "&" : "?")\(parameter)={\(key)}"
-        }
+        route.call += KeyedCalls.query(keyed.parameter, of: key, after: route.call)
         (route.keyMember, route.isKeyInList) = (keyed.member, keyed.isList)
         return route
     }

@@ -1,0 +1,97 @@
+import EntitySchema
+import JSONText
+import Testing
+
+@testable import SchemaDraft
+
+@Suite("Drafting paths that name what they do, as those of ASP.NET")
+struct DraftNamedPathTests {
+    private typealias Document = SmallDocument
+
+    private static let members = "name: { type: string }, email: { type: string }"
+    private static let schemas = [
+        "Account: { type: object, properties: { id: { type: integer }, \(members) } }",
+        "New: { type: object, properties: { \(members) } }",
+        "Fine: { type: object, properties: { id: { type: integer }, amount: { type: number }, note: {} } }",
+    ]
+
+    private func draft(_ paths: [String]) throws -> SchemaDraft {
+        try SchemaDraft.of(Document(schemas: Self.schemas, paths: paths).text)
+    }
+
+    private static let path = parameter("accountId", "path")
+
+    private static func parameter(_ name: String, _ place: String) -> String {
+        "parameters: [{ name: \(name), in: \(place), required: true, schema: { type: integer } }],"
+    }
+
+    private static func deletion(_ name: String, _ place: String) -> String {
+        "delete: { \(parameter(name, place)) responses: { \"204\": { description: gone } } }"
+    }
+
+    @Test("Verbs with the name of the records and of their key are the calls of the list of all of them")
+    func named() throws {
+        let draft = try draft([
+            "/api/Account/GetAllAccounts: { \(Document.list("Account")) }",
+            "\"/api/Account/GetAccountById/{accountId}\": { \(Document.single("Account", Self.path)) }",
+            "/api/Account/CreateAccount: { \(Document.call("post", "New", "Account")) }",
+            "\"/api/Account/UpdateAccount/{accountId}\": { \(Document.call("put", "New", "Account", Self.path)) }",
+            "\"/api/Account/DeleteAccount/{accountId}\": { \(Self.deletion("accountId", "path")) }",
+        ])
+        let accounts = try #require(draft.schema["accounts"], "\(draft.yaml)")
+        #expect(draft.paths.map(\.path) == ["/api/Account/GetAllAccounts"])
+        #expect(accounts.pull?.single.path.source == "/api/Account/GetAccountById/{id}")
+        #expect(accounts.push.create.first?.call == "POST /api/Account/CreateAccount")
+        #expect(accounts.push.update.first?.call == "PUT /api/Account/UpdateAccount/{id}")
+        #expect(accounts.push.delete.first?.call == "DELETE /api/Account/DeleteAccount/{id}")
+    }
+
+    @Test("So are verbs alone in any case, with the key in the query", arguments: ["id", "accountId"])
+    func query(_ name: String) throws {
+        let draft = try draft([
+            "/api/Account/GetAll: { \(Document.list("Account")) }",
+            "/api/Account/Get: { \(Document.single("Account", Self.parameter(name, "query"))) }",
+            "/api/Account/Create: { \(Document.call("post", "New", "Account")) }",
+            "/api/Account/Update: { \(Document.call("put", "New", "Account", Self.parameter(name, "query"))) }",
+            "/api/Account/Delete: { \(Self.deletion(name, "query")) }",
+        ])
+        let account = try #require(draft.schema.entities.first, "\(draft.yaml)")
+        #expect(account.pull?.single.path.source == "/api/Account/Get?\(name)={id}")
+        #expect(account.push.create.first?.call == "POST /api/Account/Create")
+        #expect(account.push.update.first?.call == "PUT /api/Account/Update?\(name)={id}")
+        #expect(account.push.update.first?.sendable == ["name", "email"])
+        #expect(account.push.delete.first?.call == "DELETE /api/Account/Delete?\(name)={id}")
+    }
+
+    @Test("Paths that differ only in their case belong together")
+    func spelling() throws {
+        let draft = try draft([
+            "/api/Accounts: { \(Document.list("Account")) }",
+            "\"/api/accounts/{id}\": { \(Document.single("Account")), \(Document.deletion) }",
+        ])
+        #expect(draft.schema["accounts"]?.push.delete.first?.call == "DELETE /api/accounts/{id}", "\(draft.yaml)")
+    }
+
+    @Test("A list of other records beside such calls has none of them")
+    func others() throws {
+        let draft = try draft([
+            "/api/Account/GetFines: { \(Document.list("Fine")) }", "/api/Account/Search: { \(Document.list("Fine")) }",
+            "/api/Account/CreateAccount: { \(Document.call("post", "New", "Account")) }",
+            "/api/Account/DeleteAccount: { \(Self.deletion("id", "query")) }",
+        ])
+        #expect(!draft.schema.entities.isEmpty, "\(draft.yaml)")
+        #expect(draft.schema.entities.allSatisfy { $0.push.create.isEmpty && $0.push.delete.isEmpty })
+    }
+
+    @Test("What may change all records, or names another one, is left to a person")
+    func harmful() throws {
+        for query in ["name: shelfId, in: query, required: true", "name: id, in: query"] {
+            let more = "{ name: state, in: query, schema: { type: string } }"
+            let parameters = "parameters: [{ \(query), schema: { type: integer } }, \(more)],"
+            let draft = try draft([
+                "/accounts: { \(Document.list("Account")), \(Document.call("put", "New", "Account", parameters)) }"
+            ])
+            #expect(draft.schema["accounts"]?.push.update.isEmpty == true, "\(draft.yaml)")
+        }
+    }
+}
