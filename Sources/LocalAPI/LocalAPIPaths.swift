@@ -36,8 +36,10 @@ package enum LocalAPIPaths {
 
     package static let hooks = PathTemplate.hooks.text
 
+    package static func hook(_ name: String) -> String { PathTemplate.hook.path(name) }
+
     /// `action` is the last part of the address: `pause`, `resume`, `skip`, `retry` or `discard`.
-    package static func hook(_ name: String, _ action: String) -> String { "\(PathTemplate.hook.path(name))/\(action)" }
+    package static func hook(_ name: String, _ action: String) -> String { "\(hook(name))/\(action)" }
 
     package static func dismissReminder(_ id: String) -> String { PathTemplate.dismissReminder.path(id) }
 

@@ -83,6 +83,7 @@ struct HookTests {
             #expect(try await daemon.command("hooks", "--skip", "told").status != 0)
             #expect(try await daemon.call("POST", "/v1/_hooks/told/pause").body["state"] == "paused")
             #expect(try await daemon.command("hooks").output.contains("told"))
+            #expect(try await daemon.command("hooks", "told").output.contains("created"))
             #expect(try await daemon.call("GET", "/v1/_hooks/none").status == 404)
         }
     }

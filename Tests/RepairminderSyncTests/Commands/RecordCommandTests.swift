@@ -78,6 +78,20 @@ import Testing
         }
     }
 
+    @Test("a parked delivery is shown with the id that --parked takes, and with its reason")
+    func parkedDeliveries() throws {
+        let parked = try JSONText(
+            parsing: #"""
+                {"id":3,"event":"changed","seq":7,"entity":"orders","record_id":"a","change_id":null,"attempts":2,
+                "reason":"print exited with status 3","parked_at":"2026-11-21T10:42:00.000Z"}
+                """#)
+        #expect(
+            HooksCommand.parkedTable([parked]).rows == [
+                ["3", "2026-11-21T10:42:00.000Z", "changed", "orders", "a", "2", "print exited with status 3"]
+            ])
+        #expect(throws: (any Error).self) { try RepairminderSync.parseAsRoot(["hooks", "label", "--pause", "label"]) }
+    }
+
     @Test("a search that reaches its limit says that there may be more")
     func fullSearch() throws {
         let two = try JSONText(parsing: #"{"data":[{"id":"a"},{"id":"b"}],"complete":true}"#)

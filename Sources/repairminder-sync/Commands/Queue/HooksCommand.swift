@@ -6,6 +6,9 @@ struct HooksCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "hooks", abstract: "Show the configuration's hooks, and control one.")
 
+    @Argument(help: "A hook, to show its parked deliveries; without it all hooks are shown.")
+    var name: String?
+
     @Option(help: ArgumentHelp("Pause a hook.", valueName: "name"))
     var pause: String?
 
@@ -36,8 +39,8 @@ struct HooksCommand: AsyncParsableCommand {
     }
 
     func validate() throws {
-        guard choices.count <= 1 else {
-            throw ValidationError("use only one of --pause, --resume, --retry, --skip and --discard")
+        guard choices.count + (name == nil ? 0 : 1) <= 1 else {
+            throw ValidationError("use only one of a name, --pause, --resume, --retry, --skip and --discard")
         }
         guard parked == nil || retry != nil || discard != nil else {
             throw ValidationError("use --parked with --retry or --discard")
@@ -58,10 +61,20 @@ struct HooksCommand: AsyncParsableCommand {
                 let state = "is \(hook["state"]?.plain ?? ""), \(hook["parked"]?.plain ?? "0") parked"
                 return StyledText("\(name) \(TerminalText.line(state))\n")
             }
+        } else if let name {
+            try options.show(try await client.get(LocalAPIPaths.hook(name)).body) { hook in
+                let parked = hook["parked_deliveries"]?.elements ?? []
+                return parked.isEmpty
+                    ? "no parked deliveries\n" : try table.rendered(Self.parkedTable(parked), sortedBy: sorting.sort)
+            }
         } else {
-            try options.show(try await client.get(LocalAPIPaths.hooks).body) { answer in
-                let hooks = answer["data"]?.elements ?? []
-                return hooks.isEmpty ? "no hooks\n" : try table.rendered(Self.table(hooks), sortedBy: sorting.sort)
+            let answer = try await client.get(LocalAPIPaths.hooks).body
+            let hooks = answer?["data"]?.elements ?? []
+            try options.show(answer) { _ in
+                hooks.isEmpty ? "no hooks\n" : try table.rendered(Self.table(hooks), sortedBy: sorting.sort)
+            }
+            if !options.json, hooks.contains(where: { $0["parked"]?.integer ?? 0 > 0 }) {
+                StandardStream.error.write("hooks NAME shows why the deliveries of a hook are parked\n")
             }
         }
     }
@@ -70,5 +83,12 @@ struct HooksCommand: AsyncParsableCommand {
         Table(
             ["name", "state", "delivered", "parked", "attempts", "next_attempt_at", "error"], of: hooks,
             kept: ["name", "state"], wrapped: ["error"])
+    }
+
+    /// With the ids that `--parked` takes.
+    static func parkedTable(_ deliveries: [JSONText]) -> Table {
+        Table(
+            ["id", "parked_at", "event", "entity", "record_id", "attempts", "reason"], of: deliveries,
+            kept: ["record_id", "reason"], wrapped: ["reason"])
     }
 }
