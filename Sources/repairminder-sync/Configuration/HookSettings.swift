@@ -1,5 +1,7 @@
 import CacheStore
 import EntitySchema
+import Glibc
+import SystemCalls
 
 /// One hook of the configuration.
 struct HookSettings: Sendable, Equatable {
@@ -31,6 +33,17 @@ struct HookSettings: Sendable, Equatable {
 
     /// The names of what an argument can have besides fields of the record.
     static let ownPlaceholders = ["$hook", "$event", "$entity", "$id", "$key"]
+
+    /// Why its program cannot be started now; nil if it can, and for a webhook. No error, because the program may be on a disk
+    /// that is mounted later.
+    var programWarning: String? {
+        guard case .command(let path, _) = recipient else { return nil }
+        let key = places["command"] ?? (rule.isOfReminders ? "reminders.command" : "hooks.\(rule.name).command")
+        guard let file = stat(of: path) else {
+            return errno == ENOENT || errno == ENOTDIR ? "\(key): \(path) does not exist" : nil
+        }
+        return file.isFile && file.st_mode & 0o111 != 0 ? nil : "\(key): \(path) is no executable file"
+    }
 
     /// Checks it against the schema.
     func check(_ schema: EntitySchema) throws(ConfigurationError) {

@@ -37,6 +37,7 @@ struct SetupReader: Sendable {
         try checkSignals(&setup)
         try checkHooks(setup)
         try checkReminders(configuration)
+        setup.configuration.warnings += configuration.hooks(for: setup.schema).compactMap(\.programWarning)
         try checkPlaces(of: configuration)
         return setup
     }

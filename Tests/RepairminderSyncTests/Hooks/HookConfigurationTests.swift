@@ -31,6 +31,19 @@ struct HookConfigurationTests {
         try #require(try folder.configuration(yaml: "hooks:\n  label: { \(text) }\n").hooks.first)
     }
 
+    @Test("a program that is missing, or no executable file, is a warning that names the key")
+    func missingProgram() throws {
+        let file = try folder.write("echo", to: "label")
+        for (path, words) in [
+            ("/nonexistent/label", "does not exist"), ("\(file)/label", "does not exist"), (file, "is no executable file"),
+            ("/usr", "is no executable file"),
+        ] {
+            let warning = try hook("on: offline, command: \(path)").programWarning
+            #expect(warning?.contains("hooks.label.command: \(path) \(words)") == true, "\(warning ?? "")")
+        }
+        #expect(try hook("on: offline, command: /bin/sh").programWarning == nil)
+    }
+
     private func schemaRefusal(_ text: String) throws -> String? {
         let schema = try EntitySchema(yaml: Self.shop, file: "shop.yaml")
         do {

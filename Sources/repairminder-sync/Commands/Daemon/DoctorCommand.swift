@@ -85,6 +85,9 @@ struct DoctorCommand: AsyncParsableCommand, StateCommand {
         return config + open + [.ok("schema", "\(schema.name), \(entities)")] + plain
             + (await stored(configuration, schema))
             + SignalChecks(configuration: configuration, schema: schema).findings()
+            + configuration.hooks(for: schema).compactMap(\.programWarning).map {
+                .warning("hooks", $0, "install the program, make it executable, or correct its path")
+            }
             + (await StandbyChecks(configuration: configuration).findings())
             + listening(configuration)
             + (await DaemonChecks(configuration: configuration, systemSocket: options.systemSocket).findings())
