@@ -15,8 +15,8 @@ package enum Suggestion {
         nearest(to: name, among: candidates).map { "; did you mean \($0)?" } ?? end
     }
 
-    /// The candidate that differs in case alone, else the one with the smallest edit distance; of several, one from which
-    /// letters were left out. Nil when none is within a third of the name's length.
+    /// The candidate that differs in case alone, else the one with the smallest edit distance; of several, one that has
+    /// only more letters. Nil when none is within a third of the name's length.
     package static func nearest(to name: String, among candidates: some Sequence<String>) -> String? {
         // Comparing a text of a megabyte takes seconds, and it is no slip of the pen.
         guard name.utf8.count <= 200 else { return nil }

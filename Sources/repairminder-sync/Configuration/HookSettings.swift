@@ -34,8 +34,8 @@ struct HookSettings: Sendable, Equatable {
     /// The names of what an argument can have besides fields of the record.
     static let ownPlaceholders = ["$hook", "$event", "$entity", "$id", "$key"]
 
-    /// Why its program cannot be started now; nil if it can, and for a webhook. No error, because the program may be on a disk
-    /// that is mounted later.
+    /// Why its program cannot be started now; nil if it can, and for a webhook. No error, because the program may be on
+    /// a disk that is mounted later.
     var programWarning: String? {
         guard case .command(let path, _) = recipient else { return nil }
         let key = places["command"] ?? (rule.isOfReminders ? "reminders.command" : "hooks.\(rule.name).command")

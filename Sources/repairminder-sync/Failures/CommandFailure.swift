@@ -43,8 +43,8 @@ struct CommandFailure: Error, Equatable {
         if case .problem(let problem) = error { self.problem = problem.document }
     }
 
-    /// Of a write whose conflict does not end by itself, so that trying again is of no use: the key is taken, other records
-    /// refer to the record, the decision is made.
+    /// Of a write whose conflict does not end by itself, so that trying again is of no use: the key is taken, other
+    /// records refer to the record, the decision is made.
     init(lasting error: LocalAPIError) {
         self.init(error)
         if case .problem(let problem) = error, problem.status == 409 { status = .badData }

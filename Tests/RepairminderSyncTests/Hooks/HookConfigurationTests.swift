@@ -35,8 +35,8 @@ struct HookConfigurationTests {
     func missingProgram() throws {
         let file = try folder.write("echo", to: "label")
         for (path, words) in [
-            ("/nonexistent/label", "does not exist"), ("\(file)/label", "does not exist"), (file, "is no executable file"),
-            ("/usr", "is no executable file"),
+            ("/nonexistent/label", "does not exist"), ("\(file)/label", "does not exist"),
+            (file, "is no executable file"), ("/usr", "is no executable file"),
         ] {
             let warning = try hook("on: offline, command: \(path)").programWarning
             #expect(warning?.contains("hooks.label.command: \(path) \(words)") == true, "\(warning ?? "")")
