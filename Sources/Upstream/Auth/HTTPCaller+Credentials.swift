@@ -5,9 +5,22 @@ internal import JSONText
 extension HTTPCaller {
     private static let refusals = [400, 401, 403, 422]
 
+    /// The tokens of the answer to credentials, or to a refresh token. Throws `.unauthorized` only when the upstream refused
+    /// these, and `.malformed` for an answer that is neither that nor a token; `explained` says for a person what follows.
+    func tokens(
+        for request: WireRequest, at places: TokenAnswer, explained: (UpstreamError) -> UpstreamError
+    ) async throws(UpstreamError) -> Tokens {
+        let response = try await send(request)
+        if let failure = credentialFailure(response, to: request) { throw explained(failure) }
+        guard let answer = try? json(response, request.path), let tokens = places.tokens(in: answer, at: now()) else {
+            throw explained(missingToken(in: response, to: request, at: places.token))
+        }
+        return tokens
+    }
+
     /// Nil for success. `.unauthorized` only if the upstream refused the credentials. `.throttled` and `.unclear` are as
     /// they are; everything else, such as a redirect or a 404, says nothing about the credentials and is `.malformed`.
-    func credentialFailure(_ response: HTTPResponse, to request: WireRequest) -> UpstreamError? {
+    private func credentialFailure(_ response: HTTPResponse, to request: WireRequest) -> UpstreamError? {
         guard let failure = failure(response, to: request) else { return nil }
         switch failure {
         case .throttled, .unclear: return failure
@@ -17,7 +30,7 @@ extension HTTPCaller {
     }
 
     /// For a 2xx answer without a token. It quotes the upstream, but nothing that could be a token in another place.
-    func missingToken(in response: HTTPResponse, to request: WireRequest, at place: Place) -> UpstreamError {
+    private func missingToken(in response: HTTPResponse, to request: WireRequest, at place: Place) -> UpstreamError {
         let call = "\(request.method) \(request.path.shownPath)"
         let found = response.json.flatMap { place.value(in: $0)?.string }
         let isLong = found.map { !Tokens.isStorable($0) } ?? false

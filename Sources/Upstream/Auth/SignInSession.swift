@@ -49,7 +49,7 @@ package struct SignInSession: Sendable {
         for name in progress.questions.map(\.name) { progress.known[name] = answers[name].map { .string($0) } }
         while let step = progress.steps.first {
             let answer = try await call(step, progress.known)
-            if let tokens = TokenAnswer(refresh).tokens(in: answer, at: now()) { return tokens }
+            if let tokens = TokenAnswer(refresh, caller.clock).tokens(in: answer, at: now()) { return tokens }
             for keepsake in step.keep {
                 guard let value = keepsake.place.value(in: answer) else {
                     throw .malformed(

@@ -24,19 +24,9 @@ struct StoredSignIn: Sendable {
         }
     }
 
-    /// Throws `.unauthorized` only when the upstream refused the credentials, and `.malformed` for an answer that is
-    /// neither that nor a token. No error has a credential in it.
+    /// No error has a credential in it; `HTTPCaller.tokens` says which there are.
     func tokens(_ request: WireRequest) async throws(UpstreamError) -> Tokens {
-        let response = try await caller.send(request)
-        if let failure = caller.credentialFailure(response, to: request) { throw explained(failure) }
-        var places = TokenAnswer(call)
-        places.offset = clock?.offset ?? .zero
-        guard let answer = try? caller.json(response, call.address),
-            let tokens = places.tokens(in: answer, at: caller.now())
-        else {
-            throw explained(caller.missingToken(in: response, to: request, at: call.token))
-        }
-        return tokens
+        try await caller.tokens(for: request, at: TokenAnswer(call, clock), explained: explained)
     }
 
     private func explained(_ failure: UpstreamError) -> UpstreamError {

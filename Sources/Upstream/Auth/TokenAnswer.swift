@@ -6,16 +6,21 @@ struct TokenAnswer {
     let token: Place
     let refreshToken: Place?
     let expiry: TokenExpiry?
-    /// How far the upstream's clock is ahead, for times that it states.
-    var offset = Duration.zero
+    /// The upstream's, by which it states times.
+    private let clock: ServerClock?
 
-    init(_ call: SignInCall) {
+    init(_ call: SignInCall, _ clock: ServerClock?) {
         (token, refreshToken, expiry) = (call.token, call.refreshToken, call.expiry)
+        self.clock = clock
     }
 
-    init(_ refresh: UpstreamPlan.Refresh) {
+    init(_ refresh: UpstreamPlan.Refresh, _ clock: ServerClock?) {
         (token, refreshToken, expiry) = (refresh.token, refresh.refreshToken, refresh.expiry)
+        self.clock = clock
     }
+
+    /// How far it is ahead.
+    private var offset: Duration { clock?.offset ?? .zero }
 
     /// Nil when the answer has no token that a request could carry. A refresh token that is too long counts as none too.
     func tokens(in answer: JSONText, at now: Timestamp) -> Tokens? {

@@ -24,20 +24,12 @@ struct TokenRefresh: Sendable {
     /// What it would send of these tokens.
     func proof(in tokens: Tokens) -> String { sendsAccess ? tokens.access : tokens.refresh ?? "" }
 
-    /// The tokens that the upstream returns for `old`. `access` may be repeated by no error either. Throws `.unauthorized`
-    /// only when the upstream refused `old`, and `.malformed` for an answer that is neither that nor a token.
+    /// The tokens that the upstream returns for `old`. `access` may be repeated by no error either; `HTTPCaller.tokens` says
+    /// which errors there are.
     func tokens(for old: Tokens, beside access: String?) async throws(UpstreamError) -> Tokens {
         var request = try self.request(for: old)
         if let access { request.secrets.append(access) }
-        let response = try await caller.send(request)
-        if let failure = caller.credentialFailure(response, to: request) { throw explained(failure) }
-        var places = TokenAnswer(plan)
-        places.offset = clock?.offset ?? .zero
-        guard let answer = try? caller.json(response, plan.path),
-            var fresh = places.tokens(in: answer, at: caller.now())
-        else {
-            throw explained(caller.missingToken(in: response, to: request, at: plan.token))
-        }
+        var fresh = try await caller.tokens(for: request, at: TokenAnswer(plan, clock), explained: explained)
         fresh.refresh = fresh.refresh ?? old.refresh
         return fresh
     }

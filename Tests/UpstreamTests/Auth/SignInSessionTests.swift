@@ -75,4 +75,18 @@ struct SignInSessionTests {
         #expect(tokens == Tokens(access: "t", refresh: "r"))
         #expect(transport.requests.count == 1)
     }
+
+    @Test("when a token expires is read with the server's clock")
+    func expiry() async throws {
+        let end = (now() + .seconds(3660)).description
+        let transport = ScriptedTransport { _ in
+            .json(200, #"{"data":{"token":"t","refreshToken":"r","expiresIn":"\#(end)"}}"#)
+        }
+        let clock = ServerClock(now: now, monotonic: { .zero }, initialOffset: .seconds(3600))
+        let session = SignInSession(
+            UpstreamAccess(plan: schema.upstream, transport: transport, clock: clock, now: now),
+            refresh: try #require(schema.upstream.refresh))
+        let tokens = try await session.run(try #require(schema.upstream.login.first)) { $0.name }
+        #expect(tokens.expiresAt == now() + .seconds(60))
+    }
 }
