@@ -23,14 +23,14 @@ extension HTTPUpstream {
         let carried = try await token?.current()
         try await requireSameAccount(carried)
         let (response, used) = try await exchange(
-            request, token: carried, check: true, transfer: transfer, isDoubtful: isDoubtful, accepts: accepts)
+            request, token: carried, ofSameAccount: true, transfer: transfer, isDoubtful: isDoubtful, accepts: accepts)
         return (response, secrets(of: carried, used))
     }
 
-    /// A request whose token no longer counts is sent once more if there is another token. Also returns the token used
-    /// last.
+    /// A request whose token no longer counts is sent once more if there is another token; `ofSameAccount`: only with one of
+    /// the account that is known. Also returns the token used last.
     func exchange(
-        _ request: WireRequest, token carried: String?, check: Bool = false, transfer: Transfer = Transfer(),
+        _ request: WireRequest, token carried: String?, ofSameAccount: Bool = false, transfer: Transfer = Transfer(),
         isDoubtful: (HTTPResponse) -> Bool, accepts: (HTTPResponse) -> Bool = { _ in false }
     ) async throws(UpstreamError) -> (response: HTTPResponse, token: String?) {
         var used = carried
@@ -39,7 +39,7 @@ extension HTTPUpstream {
         let isRefused = caller.refusesToken(response)
         if let token, objection != nil || isRefused, try await token.renew(refused: used) {
             used = try await token.current()
-            if check { try await requireSameAccount(used) }
+            if ofSameAccount { try await requireSameAccount(used) }
             response.share?.release()
             response = try await caller.send(request, token: used, transfer: transfer)
             if isRefused, caller.failure(response, to: request) == nil { await token.noteSuccess(of: used) }
