@@ -31,8 +31,8 @@ extension CacheStore {
 
     /// Stores the account. Fields that depend on it are computed again.
     package func setAccount(_ account: String, at now: Timestamp) async throws {
-        try await setSetting("account", to: account)
         try await change(at: now) { [self] context in
+            try SettingTable(db: context.db).set("account", to: account)
             let refresh = DerivedRefresh(records: context.records, now: now)
             for entity in schema.entities where !entity.derivedFields.isEmpty { try refresh.recomputeAll(of: entity) }
         }
