@@ -40,10 +40,23 @@ final class RecordTransaction {
         return RecordWriter(plan: plan, transaction: self)
     }
 
-    /// Call this after a write was undone: what it made stale is as it was. `noted` is what was noted for hooks before it.
+    /// Call this after all writes were undone: what they made stale is as it was. `noted` is what was noted for hooks before
+    /// them.
     func forgetNotes(since noted: HookNotes) {
         stale = StaleRecords()
         hooks = noted
+        forgetRead()
+    }
+
+    /// The same after the last of several writes was undone: what those before it have noted stays.
+    func forgetNotes() {
+        stale.undoWrite()
+        hooks.undo()
+        forgetRead()
+    }
+
+    /// What was read or stored by an undone write may be otherwise now.
+    private func forgetRead() {
         marked = []
         indexed = [:]
         lastChanged = nil
@@ -54,16 +67,6 @@ final class RecordTransaction {
     func store(_ mark: RecordMark?) throws {
         guard let mark, mark.isRaised, marked.insert(mark.name).inserted else { return }
         try mark.store(db)
-    }
-
-    /// The same since the last mark of the notes for hooks.
-    func forgetNotes() {
-        stale.undoWrite()
-        hooks.undo()
-        marked = []
-        indexed = [:]
-        lastChanged = nil
-        numbers = nil
     }
 
     // MARK: How far the search indexes are
