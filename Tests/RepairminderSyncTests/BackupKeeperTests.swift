@@ -54,7 +54,8 @@ struct BackupKeeperTests {
         scene.pass(days: 1)
         try await scene.keep()
         #expect(scene.backups.backups.count == 2)
-        #expect(scene.backups.newest == scene.time.withLock { $0 })
+        let now = scene.time.withLock { $0 }
+        #expect(scene.backups.newest(at: now) == now)
     }
 
     @Test("a backup made while the clock was years ahead does not make others due")
@@ -68,6 +69,37 @@ struct BackupKeeperTests {
         scene.pass(days: 1)
         try await scene.keep()
         #expect(scene.backups.backups.count == 3)
+    }
+
+    @Test("backups made while the clock was years ahead are replaced by those made since")
+    func replaced() async throws {
+        let scene = try Scene()
+        scene.pass(days: 3650)
+        for _ in 0..<3 {
+            try await scene.keep(keep: 3)
+            scene.pass(days: 1)
+        }
+        scene.pass(days: -3653)
+        var times: [Timestamp] = []
+        for _ in 0..<3 {
+            try await scene.keep(keep: 3)
+            times.append(scene.time.withLock { $0 })
+            scene.pass(days: 1)
+        }
+        let names = scene.backups.backups.map { ($0 as NSString).lastPathComponent }
+        #expect(names.compactMap(DatabaseFile.time) == times.reversed())
+    }
+
+    @Test("a backup from before the clock was set back counts as older than one made since")
+    func order() async throws {
+        let scene = try Scene()
+        scene.pass(days: 3650)
+        try await scene.keep()
+        scene.pass(days: -3650)
+        try await scene.keep()
+        let now = scene.time.withLock { $0 }
+        let names = scene.backups.backups(at: now).map { ($0 as NSString).lastPathComponent }
+        #expect(names.compactMap(DatabaseFile.time) == [now, now + .seconds(3650 * 86_400)])
     }
 
     @Test("the mode of a directory inside of the state directory does not stop backups")

@@ -54,7 +54,7 @@ struct CacheOpener {
 
     /// Says how to go on: with that version, or with the newest backup that this one can read.
     private func newer(_ path: String) -> CommandFailure {
-        let backup = folder(path).backups.first { (try? DatabaseSummary(ofDatabaseAt: $0)) != nil }
+        let backup = folder(path).backups(at: now()).first { (try? DatabaseSummary(ofDatabaseAt: $0)) != nil }
         let isPlain = backup?.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "/-_.@".contains($0)) } ?? false
         let way =
             backup.map { isPlain ? setup.configuration.restoreCommand($0) : "restore \($0)" }
@@ -109,7 +109,8 @@ struct CacheOpener {
                     + "daemon again")
         }
         let report = try await QueueRescue(
-            path: path, schema: setup.schema, sealer: sealer(), backups: folder(path).backups, makeID: RandomID.make
+            path: path, schema: setup.schema, sealer: sealer(), backups: folder(path).backups(at: now()),
+            makeID: RandomID.make
         ).run(reason: reason, at: now())
         log.critical(
             "the database was replaced; pulling all records again",

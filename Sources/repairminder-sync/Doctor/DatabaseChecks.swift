@@ -129,7 +129,7 @@ struct DatabaseChecks {
         }
         guard let path else { return .ok("backups", "nothing to back up yet") }
         let folder = BackupFolder(stateDirectory: configuration.stateDirectory, database: path)
-        guard let newest = folder.newest else {
+        guard let newest = folder.newest(at: now) else {
             return .warning(
                 "backups", "none yet", "let the daemon run for a few minutes, then check its log")
         }

@@ -27,16 +27,21 @@ struct BackupFolder {
         try? FileManager.default.moveItem(atPath: path, toPath: new.path)
     }
 
-    /// The paths of the backups, newest first.
+    /// The paths of the backups, newest first. One with a time after `now` was made while the clock was ahead, so it is
+    /// older than those made since.
+    func backups(at now: Timestamp) -> [String] {
+        let all = backups
+        let ahead = all.prefix { Self.time($0).map { $0 > now } ?? false }
+        return Array(all.dropFirst(ahead.count)) + ahead
+    }
+
+    /// The paths of the backups, the latest time first.
     var backups: [String] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
         return names.filter { $0.hasSuffix(".db") }.sorted(by: >).map { "\(path)/\($0)" }
     }
 
-    /// The time of the newest backup; nil when there is none.
-    var newest: Timestamp? { backups.first.flatMap(Self.time) }
-
-    /// The time of the newest backup that is not later than `now`. A later time comes from a clock that was ahead.
+    /// The time of the newest backup; nil when there is none, or only such as were made while the clock was ahead.
     func newest(at now: Timestamp) -> Timestamp? { backups.lazy.compactMap(Self.time).first { $0 <= now } }
 
     /// The path for the next backup; creates the directory.
@@ -57,8 +62,9 @@ struct BackupFolder {
     /// Deletes all but the newest `keep` backups, and those older than `age`; always keeps the newest. The newest from before
     /// an upgrade is also kept up to `age`: the version before reads no later one. Returns the number of deleted backups.
     func prune(keep: Int, age: Duration, at now: Timestamp) throws -> Int {
-        let upgrade = backups.first { $0.hasSuffix("-\(Reason.upgrade.rawValue).db") }
-        let old = backups.enumerated().filter { index, path in
+        let all = backups(at: now)
+        let upgrade = all.first { $0.hasSuffix("-\(Reason.upgrade.rawValue).db") }
+        let old = all.enumerated().filter { index, path in
             index > 0 && (index >= keep && path != upgrade || Self.time(path).map { $0 + age < now } ?? false)
         }
         for (_, path) in old { try FileManager.default.removeItem(atPath: path) }
