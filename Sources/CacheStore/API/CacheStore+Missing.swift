@@ -37,7 +37,8 @@ extension CacheStore {
                 arguments: [JSONText.array(of: keys).text])
             let known = try rows.map { (pk: $0[0] as Int64, key: $0[1] as String) }
                 .filter { try context.settling(of: $0.key, table.entity) == nil }
-            let since = try known.map { try missing.since($0.pk, $0.key) }
+            // A clock that was set back starts the time again.
+            let since = try known.map { row in try missing.since(row.pk, row.key).map { min($0, now) } }
             try missing.forgetAll()
             for (row, time) in zip(known, since) { try missing.insert(row.pk, row.key, at: time ?? now) }
             return zip(known, since).filter { _, time in time.map { $0 <= answered } ?? false }.map(\.0.key)

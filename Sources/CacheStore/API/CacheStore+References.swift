@@ -18,20 +18,20 @@ extension CacheStore {
             keys += try read { db in
                 try String.fetchAll(
                     db.cachedStatement(sql: Self.missingSQL(reference, in: link.table, to: target)),
-                    arguments: [entity.name, (now - Self.absence).milliseconds, limit])
+                    arguments: [entity.name, (now - Self.absence).milliseconds, limit, now.milliseconds])
             }
         }
         return keys.exactSet.sorted().prefix(limit).map(\.text)
     }
 
     /// The first ?3 missing keys of ?1, without those that were noted as absent after ?2, that have queued changes, or that
-    /// were deleted here.
+    /// were deleted here. A note from after ?4 was made while the clock was ahead, and does not count.
     private static func missingSQL(_ reference: String, in table: EntityTable, to target: EntityTable) -> String {
         """
         SELECT DISTINCT \(reference) FROM \(table.name) AS record
         WHERE record._deleted = 0 AND \(reference) > ''
           AND NOT EXISTS (SELECT 1 FROM \(target.name) AS target WHERE target._key = \(reference))
-          AND \(reference) NOT IN (SELECT record_key FROM sync_absent WHERE entity = ?1 AND at > ?2)
+          AND \(reference) NOT IN (SELECT record_key FROM sync_absent WHERE entity = ?1 AND at > ?2 AND at <= ?4)
           AND \(reference) NOT IN (SELECT record_key FROM sync_outbox WHERE entity = ?1)
           AND \(reference) NOT IN (SELECT record_key FROM sync_settling WHERE entity = ?1 AND kind = 'deleted')
         LIMIT ?3
@@ -88,10 +88,11 @@ extension CacheStore {
         return " \(position) \(links.joined(separator: " "))"
     }
 
-    /// Why records that others refer to could not be read; nil if all could, or once `noteReferences` says to ask again.
+    /// Why records that others refer to could not be read; nil if all could, or once `noteReferences` says to ask again, or if
+    /// the clock was ahead when it said so.
     package func referenceProblem(of entity: String, at now: Timestamp) throws -> String? {
         guard let note = try setting("references-problem:\(entity)"), let start = note.firstIndex(of: " "),
-            let end = Int64(note[..<start]), now.milliseconds < end
+            let end = Int64(note[..<start]).map(Timestamp.init(milliseconds:)), now < end, end <= now + Self.absence
         else { return nil }
         return String(note[note.index(after: start)...])
     }

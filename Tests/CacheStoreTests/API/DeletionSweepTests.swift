@@ -197,6 +197,20 @@ struct DeletionSweepTests {
         #expect(again == ["a"])
     }
 
+    @Test("a record that was missing while the clock was years ahead is missing from now on")
+    func missingAhead() async throws {
+        let cache = try TestCache()
+        _ = try await cache.pull("orders", #"[{"id":"a"}]"#)
+        let now = TestCache.now
+        func again(after delay: Duration) async throws -> [String] {
+            let time = now + delay
+            return try await cache.store.noteMissing(["a"], of: "orders", upTo: time - .seconds(60), at: time)
+        }
+        #expect(try await again(after: .seconds(3650 * 86_400)) == [])
+        #expect(try await again(after: .zero) == [])
+        #expect(try await again(after: .seconds(60)) == ["a"])
+    }
+
     @Test("a record is not missing while answers may be older than its acknowledged change")
     func missingAfterChange() async throws {
         let cache = try TestCache()

@@ -87,6 +87,20 @@ extension WindowTests {
         #expect(try missing(0) == ["c"])
     }
 
+    @Test("what was noted while the clock was years ahead does not hold once it is right")
+    func clockAhead() async throws {
+        let cache = try cache()
+        _ = try await cache.pull("orders", "[\(order("a", client: "c"))]")
+        let clients = try #require(cache.store.schema["clients"])
+        let ahead = TestCache.now + .seconds(3650 * 86_400)
+        try await cache.store.noteAbsent(["c"], of: "clients", at: ahead)
+        try await cache.store.noteReferences("refused", of: "clients", until: ahead + .seconds(3600))
+        #expect(try cache.store.missingReferences(to: clients, limit: 9, at: ahead).isEmpty)
+        #expect(try cache.store.referenceProblem(of: "clients", at: ahead) == "refused")
+        #expect(try cache.store.missingReferences(to: clients, limit: 9, at: TestCache.now) == ["c"])
+        #expect(try cache.store.referenceProblem(of: "clients", at: TestCache.now) == nil)
+    }
+
     @Test("references that were complete at an impossible time may be missing")
     func impossibleTime() async throws {
         let cache = try cache()
