@@ -275,9 +275,10 @@ package final class GroupCommit: Sendable {
         case .SQLITE_BUSY, .SQLITE_PROTOCOL:
             return CacheError.unwritable(
                 "another program has locked the database (\(reason)); end that program, or wait until it is done")
+        // SQLite calls a quota that is used up an error of the disk.
         case .SQLITE_FULL, .SQLITE_READONLY, .SQLITE_IOERR, .SQLITE_CANTOPEN:
             return CacheError.unwritable(
-                "the database cannot be written (\(reason)); check the disk and its free space")
+                "the database cannot be written (\(reason)); check the disk, its free space and its quotas")
         case .SQLITE_CORRUPT, .SQLITE_NOTADB: return damaged
         case .SQLITE_TOOBIG:
             return CacheError.failed(

@@ -1,3 +1,4 @@
+import GRDB
 import SQLiteStore
 import Testing
 
@@ -18,5 +19,13 @@ struct CacheErrorTests {
     @Test("an error is its message in logs and in the status", arguments: errors)
     func words(_ error: CacheError, _ words: String) {
         #expect("\(error)" == words)
+    }
+
+    @Test("what SQLite calls an error of the disk may be a quota that is used up")
+    func quota() {
+        let error = GroupCommit.classified(DatabaseError(resultCode: .SQLITE_IOERR, message: "disk I/O error"))
+        #expect(
+            "\(error)"
+                == "the database cannot be written (disk I/O error); check the disk, its free space and its quotas")
     }
 }
