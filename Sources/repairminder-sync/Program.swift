@@ -16,8 +16,8 @@ enum Program {
         // Under a parent that ignores it, the kernel would keep no program's status.
         signal(SIGCHLD, SIG_DFL)
         if CommandLine.arguments.dropFirst().first == ThumbnailCommand.name { ThumbnailProcess.becomeExpendable() }
-        // libcurl would write the keys of its connections into the file that this names. Root can have the variable from
-        // another user (`su`).
+        // libcurl would write the keys of its connections into the file that this names. Root can have the variable
+        // from another user (`su`).
         unsetenv("SSLKEYLOGFILE")
         // Memory holds tokens, passwords and records: no core dumps, whatever the limits say, and no access for other
         // processes of the same user.
