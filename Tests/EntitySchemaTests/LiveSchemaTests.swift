@@ -304,7 +304,7 @@ struct LiveSchemaTests {
     func writeOnly() {
         let sent = [
             ("order_items", ["price_inc_vat", "is_warranty_item", "warranty_notes", "product_type_id"]),
-            ("ticket_messages", ["ticket_status", "send_sms", "from_custom_email_id"]),
+            ("ticket_messages", ["send_sms", "from_custom_email_id"]),
             ("macro_executions", ["variable_overrides", "send_sms", "scheduling_option", "reason"]),
         ]
         for (entity, fields) in sent {

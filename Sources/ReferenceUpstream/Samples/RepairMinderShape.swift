@@ -36,7 +36,7 @@ extension UpstreamShape {
             "device_parts": ["device_id"], "device_accessories": ["device_id"],
             "buyback_images": ["buyback_id"],
             "macro_executions": ["variable_overrides", "send_sms", "scheduling_option"],
-            "ticket_messages": ["ticket_id", "ticket_status", "send_sms", "from_custom_email_id"],
+            "ticket_messages": ["ticket_id", "send_sms", "from_custom_email_id"],
         ]
         shape.onlyList = [
             "clients": ["is_generated_email"], "orders": ["notes"],
