@@ -93,6 +93,32 @@ struct DraftUpdateTests {
         #expect((draft.schema["things"]?.push.update.first?.envelope != nil) == isSent, "\(draft.yaml)")
     }
 
+    @Test("A PATCH that must have a member gets the whole record, unless that has parts which may be made twice")
+    func neededByPatch() throws {
+        let needed = try draft("patch", "required: [title], properties: { \(Self.members) }")
+        let update = try #require(needed.schema["things"]?.push.update.first, "\(needed.yaml)")
+        #expect(update.call == "PATCH /things/{id}" && update.sendsRecord)
+        #expect(needed.yaml.contains("its body needs title, so an edit sends all fields"))
+        let lines = ", lines: { type: array, items: { type: object, properties: { text: { type: string } } } }"
+        let parts = try draft("patch", "required: [title], properties: { \(Self.members)\(lines) }", more: lines)
+        #expect(parts.schema["things"]?.push.update.first?.sendsRecord == false, "\(parts.yaml)")
+        #expect(parts.yaml.contains("check that this is accepted"))
+    }
+
+    @Test("A PATCH that takes the record as it is shown, or says that it is partial, gets what was edited")
+    func notNeededByPatch() throws {
+        let said = "description: \"Any unspecified fields will remain unchanged.\","
+        let partial = try draft("patch", "required: [title], properties: { \(Self.members) }", said: said)
+        #expect(partial.schema["things"]?.push.update.first?.sendsRecord == false, "\(partial.yaml)")
+        let record = "/things/{id}: { \(Document.single("Thing")), \(Document.call("patch", "Thing", "Thing")) }"
+        let shown = try SchemaDraft.of(
+            Document(
+                schemas: ["Thing: { type: object, required: [title], properties: { \(Self.members) } }"],
+                paths: ["/things: { \(Document.list("Thing")) }", record]
+            ).text)
+        #expect(shown.schema["things"]?.push.update.first?.sendsRecord == false, "\(shown.yaml)")
+    }
+
     @Test("A key that the body only shows is not sent")
     func readOnlyKey() throws {
         let draft = try draft(

@@ -221,18 +221,54 @@ struct WriteGuess {
         _ route: inout DraftRoute, _ operation: APIOperation, _ found: BodyGuess.Found, isKeyed: Bool
     ) {
         route.isPartial = PartialUpdate.isOne(operation, found, key: key)
-        route.isWhole = takesWhole(operation, isKeyed: isKeyed)
-        route.keyMember = keyMember(operation, found, isNeeded: isKeyed || route.isWhole)
-        let unsent = found.unsent.prefix(5).joined(separator: ", ") + (found.unsent.count > 5 ? ", …" : "")
-        guard operation.method == "PUT" || route.isWhole, !route.isPartial, !unsent.isEmpty else { return }
-        route.reason = "it also takes \(unsent), and an edit sends none of it: check that nothing is cleared"
+        let isReplacing = takesWhole(operation, isKeyed: isKeyed)
+        let needed = neededBeside(operation, found)
+        route.isWhole = isReplacing || !needed.isEmpty && isRepeatable(found)
+        route.keyMember = keyMember(operation, found, isNeeded: isKeyed || isReplacing)
+        let unsent = Self.listed(found.unsent)
+        if operation.method == "PUT" || isReplacing, !route.isPartial, !unsent.isEmpty {
+            route.reason = "it also takes \(unsent), and an edit sends none of it: check that nothing is cleared"
+        } else if !needed.isEmpty, !isReplacing {
+            let names = Self.listed(needed.map(\.wireName))
+            route.reason =
+                route.isWhole
+                ? "its body needs \(names), so an edit sends all fields"
+                : "its body needs \(names), which an edit of another field does not send: check that this is accepted"
+        }
+    }
+
+    private static func listed(_ names: [String]) -> String {
+        names.prefix(5).joined(separator: ", ") + (names.count > 5 ? ", …" : "")
+    }
+
+    /// What the body of a PATCH must have, though an edit sends only the fields that it changes. A body that is the record as
+    /// it is shown says of its members only that they are always there.
+    private func neededBeside(_ operation: APIOperation, _ found: BodyGuess.Found) -> [DraftField] {
+        let fields = found.fields?.filter { $0.name != key } ?? []
+        guard operation.method != "PUT", fields.count > 1, !isShown(operation), found.encoding != BodyGuess.mergePatch,
+            !PartialUpdate.isSaid(in: operation.words.lowercased())
+        else { return [] }
+        return fields.filter { found.required.contains($0.wireName) }
+    }
+
+    /// Whether an edit may send all fields as the upstream shows them. An element of a list that comes again may be made twice.
+    private func isRepeatable(_ found: BodyGuess.Found) -> Bool {
+        if case .resource = found.body { return false }
+        let isPlain = found.fields?.allSatisfy { field in
+            ![.simple("list"), .simple("object")].contains(field.kind) && !field.isSecret && !field.isWriteOnly
+        }
+        return isPlain == true && collection.single != nil
     }
 
     /// Whether a POST that changes a record may clear what an edit leaves out: it finds the record by the key in its body, or takes
     /// what the document calls the record.
     private func takesWhole(_ operation: APIOperation, isKeyed: Bool) -> Bool {
         guard operation.method == "POST", !PartialUpdate.isSaid(in: operation.words.lowercased()) else { return false }
-        if isKeyed { return true }
+        return isKeyed || isShown(operation)
+    }
+
+    /// Whether a call takes what the document calls the record.
+    private func isShown(_ operation: APIOperation) -> Bool {
         guard let name = operation.bodies.first(where: \.isJSON)?.shape.name else { return false }
         return [collection.answer.item.name, collection.single.flatMap(answered)?.name].contains(name)
     }
