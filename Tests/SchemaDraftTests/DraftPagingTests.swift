@@ -41,6 +41,16 @@ struct DraftPagingTests {
         #expect(!draft.yaml.contains("TODO pagination"))
     }
 
+    @Test("A page's number and size may be parts of a search, as Magento has them")
+    func search() throws {
+        let names = ["searchCriteria[pageSize]", "searchCriteria[currentPage]"]
+        let draft = try list(names.map { parameter("\"\($0)\"", "integer") }, "total_count: { type: integer }")
+        let paging = try #require(draft.schema["things"]?.pull?.list)
+        #expect(paging.style == .page(parameter: "searchCriteria[currentPage]", pages: nil), "\(draft.yaml)")
+        #expect(paging.size == "searchCriteria[pageSize]")
+        #expect(paging.total?.paths == ["total_count"])
+    }
+
     @Test("With a cursor, the address of the next page comes before its number")
     func address() throws {
         let draft = try list(

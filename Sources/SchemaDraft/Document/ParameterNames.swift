@@ -2,7 +2,7 @@
 enum ParameterNames {
     static let pages = [
         "page", "page[number]", "pagenumber", "pageno", "p", "currentpage", "pagenum", "pageindex",
-        "pagination[page]",
+        "pagination[page]", "searchcriteria[currentpage]",
     ]
     static let offsets = [
         "offset", "skip", "start", "startindex", "firstresult", "skipcount", "recordindex", "page[offset]", "startat",
@@ -17,7 +17,7 @@ enum ParameterNames {
     static let sizes = [
         "perpage", "pagesize", "limit", "size", "page[size]", "page[limit]", "maxitems", "maxresults", "count", "per",
         "pagelimit", "top", "$top", "rows", "take", "first", "itemsperpage", "numperpage",
-        "pagination[pagesize]", "pagination[limit]",
+        "pagination[pagesize]", "pagination[limit]", "searchcriteria[pagesize]",
     ]
 
     fileprivate static let tokenHeaders: Set = [
