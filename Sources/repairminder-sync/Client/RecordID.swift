@@ -18,6 +18,19 @@ enum RecordID {
         return id
     }
 
+    /// The same for a write, which needs the record in the cache: the daemon asks the upstream for one that is missing.
+    static func keyToWrite(
+        _ id: String, in entity: String, _ client: LocalAPIClient
+    ) async throws(CommandFailure) -> String {
+        do throws(LocalAPIError) {
+            let key = try await Self.key(of: id, in: entity, client)
+            _ = try await client.get(LocalAPIPaths.record(of: entity, id: key))
+            return key
+        } catch {
+            throw CommandFailure(reading: error)
+        }
+    }
+
     /// Nil if the cache has no such record; the upstream is not asked. Throws for a natural key that several records have.
     static func cached(
         _ id: String, in entity: String, _ client: LocalAPIClient

@@ -43,6 +43,12 @@ struct CommandFailure: Error, Equatable {
         if case .problem(let problem) = error { self.problem = problem.document }
     }
 
+    /// Of a read for which the daemon may ask the upstream: what it cannot know now, it may know later.
+    init(reading error: LocalAPIError) {
+        self.init(error)
+        if case .problem(let problem) = error, problem.code == "not_cached" { status = .temporaryFailure }
+    }
+
     /// Of a write whose conflict does not end by itself, so that trying again is of no use: the key is taken, other
     /// records refer to the record, the decision is made.
     init(lasting error: LocalAPIError) {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import JSONText
 import LocalAPI
+import Synchronization
 import Testing
 
 @testable import repairminder_sync
@@ -76,6 +77,28 @@ import Testing
                 return failure?.status == expected && failure?.message == "conflict 1 is already undone"
             }
         }
+    }
+
+    @Test("before a write the upstream is asked for a record that is not cached; if it cannot be, the status is 75")
+    func uncachedRecord() async throws {
+        let targets = Mutex<[String]>([])
+        let client = LocalAPIClient { (request) throws(LocalAPIError) in
+            targets.withLock { $0.append(request.target) }
+            switch request.target {
+            case "/v1/schema/orders":
+                return LocalAPIResponse(status: 200, body: Array(#"{"key":"id","fields":[]}"#.utf8))
+            case "/v1/orders/old": return LocalAPIResponse(status: 200, body: Array(#"{"id":"old"}"#.utf8))
+            default:
+                let problem = #"{"title":"Not found","detail":"not in the cache","code":"not_cached"}"#
+                return LocalAPIResponse(status: 404, body: Array(problem.utf8))
+            }
+        }
+        #expect(try await RecordID.keyToWrite("old", in: "orders", client) == "old")
+        #expect(targets.withLock { $0.last } == "/v1/orders/old")
+        let failure = await #expect(throws: CommandFailure.self) {
+            try await RecordID.keyToWrite("none", in: "orders", client)
+        }
+        #expect(failure?.status == .temporaryFailure)
     }
 
     @Test("a parked delivery is shown with the id that --parked takes, and with its reason")

@@ -40,7 +40,7 @@ extension GetCommand {
         } catch {
             guard case .problem(let problem) = error, problem.code == "unknown_parameter",
                 problem.errors.contains(where: { $0.field == "reveal" })
-            else { throw CommandFailure(error) }
+            else { throw CommandFailure(reading: error) }
             throw CommandFailure(.badData, "\(entity) has no secret fields, so leave --reveal out")
         }
     }
@@ -70,7 +70,7 @@ struct SetCommand: AsyncParsableCommand {
     func run() async throws {
         let body = try RecordWriting.body(fields)
         let client = try options.client(deadline: waiting.deadline)
-        let key = try await RecordID.key(of: id, in: entity, client)
+        let key = try await RecordID.keyToWrite(id, in: entity, client)
         let answer = try await RecordWriting.explaining(fields) { () throws(LocalAPIError) in
             try await client.patch(LocalAPIPaths.record(of: entity, id: key), query: waiting.query, body: body)
         }
@@ -125,7 +125,7 @@ struct DeleteCommand: AsyncParsableCommand {
 
     func run() async throws {
         let client = try options.client(deadline: waiting.deadline)
-        let key = try await RecordID.key(of: id, in: entity, client)
+        let key = try await RecordID.keyToWrite(id, in: entity, client)
         let answer = try await RecordWriting.explaining([]) { () throws(LocalAPIError) in
             try await client.delete(LocalAPIPaths.record(of: entity, id: key), query: waiting.query)
         }
