@@ -34,7 +34,7 @@ struct LastListed {
     /// The same as `ViewMerge.result`, without what the list only repeats.
     func result(_ shown: JSONText, over known: JSONText?, _ members: ViewTable.Members?) -> ViewMerge.Result {
         guard let known, known.kind == .object, let members, members[.single] != nil,
-            entity.pull?.fetch?.isSingle == true
+            entity.isReadByKey
         else { return merge.result(shown, over: known, members) }
         let fresh = withoutRepeats(shown, over: known, members)
         var result = merge.result(fresh, over: known, members)

@@ -10,11 +10,9 @@ struct ShortList {
     let entity: Entity
     let view: RecordView
 
-    private var isDetailed: Bool { entity.pull?.fetch?.isSingle ?? false }
-
     /// The list's view with the single record's lists of objects, where it has the same ones with fewer members.
     func completed(_ shown: JSONText, by known: JSONText, _ members: ViewTable.Members?) -> JSONText {
-        guard view == .list, isDetailed, let single = members?[.single] else { return shown }
+        guard view == .list, entity.isReadByKey, let single = members?[.single] else { return shown }
         let whole = known.lastMembers
         let longer = shown.members.filter { name, value in
             single.contains(name) && isShort(value, of: name, whole[name])
@@ -25,7 +23,7 @@ struct ShortList {
     /// The same for fields that were changed here not long ago, with what was sent or answered, or with what the list shows
     /// while it is behind. Otherwise the single record that comes next would be taken for the value from before.
     func completed(_ shown: JSONText, by row: Settling) -> JSONText {
-        guard view == .list, isDetailed else { return shown }
+        guard view == .list, entity.isReadByKey else { return shown }
         let longer = row.parts.compactMap { name, part -> (key: String, value: JSONText)? in
             guard let value = shown[name], !part.earlier.contains(where: value.isEquivalent),
                 let whole = ([part.ours] + part.earlier).first(where: { isShort(value, of: name, $0) })
@@ -40,7 +38,7 @@ struct ShortList {
     func needsViews(
         _ shown: JSONText, isCompleted: Bool, over known: JSONText, _ members: ViewTable.Members?
     ) -> Bool {
-        guard isDetailed else { return false }
+        guard entity.isReadByKey else { return false }
         guard view == .single else { return isCompleted }
         guard members == nil else { return true }
         let whole = shown.lastMembers
@@ -52,7 +50,7 @@ struct ShortList {
     func isRepeat(_ record: JSONText, of known: JSONText, isMixed: Bool) -> Bool {
         switch view {
         case .list: isMixed && record.isEquivalent(to: known)
-        case .single: isDetailed && record.lastMembers == known.lastMembers
+        case .single: entity.isReadByKey && record.lastMembers == known.lastMembers
         case .embedded, .answer: false
         }
     }
@@ -72,6 +70,11 @@ struct ShortList {
         return short.milliseconds % 1000 == 0 && exact.milliseconds % 1000 != 0
             && abs(short.milliseconds - exact.milliseconds) < 1000
     }
+}
+
+extension Entity {
+    /// Whether each record is also read by its key, since the list shows it only in part (`detail: { read: single }`).
+    var isReadByKey: Bool { pull?.fetch?.isSingle ?? false }
 }
 
 extension JSONText {

@@ -25,7 +25,6 @@ struct ViewMerge {
     static func main(of entity: Entity) -> RecordView { entity.pull == nil ? .embedded : .list }
 
     private var removesNothing: Bool { view == .answer || isPartial }
-    private var isDetailed: Bool { entity.pull?.fetch?.isSingle ?? false }
     private var nested: NestedMembers { NestedMembers(nests: entity.nests) }
 
     func names(of record: JSONText) -> Set<String> { nested.names(of: record) }
@@ -109,7 +108,7 @@ struct ViewMerge {
         others[view] = nil
         if isWhole { others[.answer] = nil }
         // A list that had all of the single record says what is gone, as where it needs no note.
-        if view == .list, isDetailed, let single = others[.single], before.isSuperset(of: single) {
+        if view == .list, entity.isReadByKey, let single = others[.single], before.isSuperset(of: single) {
             others[.single] = nil
         }
         var gone = others.values.reduce(isWhole ? before.union(known) : before) { $0.subtracting($1) }

@@ -66,7 +66,7 @@ struct ViewTable {
     /// Whether the record was read by its key, and its list leaves out one of the fields: a pull does not show that others
     /// have changed it, unless it asks for the record because of its change time (`when_changed`).
     func leaveOut(_ fields: [String], of key: String, _ entity: Entity) throws -> Bool {
-        let isReadWhenChanged = entity.pull?.fetch?.isSingle == true && entity.pull?.whenChanged != nil
+        let isReadWhenChanged = entity.isReadByKey && entity.pull?.whenChanged != nil
         guard !fields.isEmpty, !isReadWhenChanged, let views = try members(of: key), let single = views[.single] else {
             return false
         }
