@@ -123,6 +123,11 @@ struct OutboxTable {
         ).execute(arguments: [makeID(), change.id])
     }
 
+    /// The id of the newest change in the queue, in any state; 0 when there is none.
+    static func newest(_ db: Database) throws -> Int64 {
+        try Int64.fetchOne(db.cachedStatement(sql: "SELECT max(id) FROM sync_outbox")) ?? 0
+    }
+
     /// The greatest `_pk` that was noted before the first attempt of a creation; see `CacheStore.wasKnown`.
     func greatestKnownPK(of entity: String) throws -> Int64? {
         try Int64.fetchOne(

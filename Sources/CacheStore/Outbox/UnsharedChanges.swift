@@ -57,10 +57,3 @@ struct UnsharedChanges: Equatable {
         }
     }
 }
-
-extension UnsharedChanges {
-    /// The id of the newest change in the queue; 0 when there is none.
-    static func newest(_ db: Database) throws -> Int64 {
-        try Int64.fetchOne(db.cachedStatement(sql: "SELECT max(id) FROM sync_outbox")) ?? 0
-    }
-}

@@ -17,7 +17,7 @@ extension CacheStore {
             if queue.origin.settings["database"] == own.settings["database"] {
                 changes.removeAll(where: own.hasEnded)
             }
-            let newest = try UnsharedChanges.newest(context.db)
+            let newest = try OutboxTable.newest(context.db)
             var count = try QueueImport(context: context, settings: queue.origin.settings)
                 .addUnknown(changes)
             if count.added > 0 { try noteUnshared(after: newest, context.db) }
@@ -29,7 +29,7 @@ extension CacheStore {
     /// No standby knows what was imported.
     private func noteUnshared(after newest: Int64, _ db: Database) throws {
         var unshared = try UnsharedChanges(db)
-        unshared.add(newest + 1...(try UnsharedChanges.newest(db)))
+        unshared.add(newest + 1...(try OutboxTable.newest(db)))
         try unshared.save(db)
     }
 

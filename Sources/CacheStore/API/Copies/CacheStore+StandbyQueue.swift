@@ -90,7 +90,7 @@ extension CacheStore {
     package func beginSharing() async throws {
         try await writer.write { db in
             var unshared = try UnsharedChanges(db)
-            unshared.end(at: try UnsharedChanges.newest(db))
+            unshared.end(at: try OutboxTable.newest(db))
             try unshared.save(db)
         }
     }
@@ -100,7 +100,7 @@ extension CacheStore {
         guard try read({ try UnsharedChanges($0) }) != .all else { return }
         try await writer.write { db in
             var unshared = try UnsharedChanges(db)
-            unshared.add(try UnsharedChanges.newest(db) + 1...Int64.max)
+            unshared.add(try OutboxTable.newest(db) + 1...Int64.max)
             try unshared.save(db)
         }
     }

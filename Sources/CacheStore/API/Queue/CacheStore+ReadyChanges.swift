@@ -26,9 +26,7 @@ extension CacheStore {
 
     /// The id of the newest change in the queue, in any state; 0 when there is none.
     package func newestChange() throws -> Int64 {
-        try read { db in
-            try Int64.fetchOne(db.cachedStatement(sql: "SELECT max(id) FROM sync_outbox")) ?? 0
-        }
+        try read { db in try OutboxTable.newest(db) }
     }
 
     /// One change as it is now, due or not; nil when it may no longer be sent.
