@@ -80,7 +80,8 @@ extension PageApplier {
     /// have gone all the same. `entity`: the parameter with the entity's name.
     static func isNotBeingDeleted(_ entity: String) -> String {
         """
-        (_deleted = 0 OR _key IN (SELECT record_key FROM sync_outbox WHERE entity = \(entity) AND state = 'failed'))
+        (_deleted = 0 OR _key IN (
+          SELECT record_key FROM sync_outbox WHERE entity = \(entity) AND state = \(OutboxState.failed.sql)))
         """
     }
 }
