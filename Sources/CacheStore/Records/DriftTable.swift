@@ -76,12 +76,12 @@ struct DriftTable {
             guard try SettingTable(db: db)[rulesSetting(entity.name)] != rules.fingerprint else { continue }
             let table = EntityTable(entity: entity)
             let latest = try Int64.fetchOne(db, sql: "SELECT max(_synced_at) FROM \(table.name)")
-            try DriftTable(table: table, db: db, now: Timestamp(milliseconds: latest ?? 0)).countAnew(
+            try DriftTable(table: table, db: db, now: Timestamp(milliseconds: latest ?? 0)).countAgain(
                 rules, sealers[entity.name])
         }
     }
 
-    private func countAnew(_ rules: DriftRules, _ sealer: RecordSealer) throws {
+    private func countAgain(_ rules: DriftRules, _ sealer: RecordSealer) throws {
         try Self.forget(entity.name, db)
         var tally = DriftTally(rules)
         let records = try Row.fetchCursor(

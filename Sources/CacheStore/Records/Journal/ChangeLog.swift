@@ -80,10 +80,9 @@ struct ChangeLog {
         _ kind: ChangeLogKind, change: Int64, entity: String, key: String, fields: [String]? = nil,
         detail: [(key: String, value: JSONText)] = []
     ) throws -> Int64 {
-        let number = try insert(
+        try insert(
             kind.rawValue, entity, keys: [key], fields: fields?.isEmpty == true ? nil : fields, change: change,
             detail: detail.isEmpty ? nil : .object(members: detail))
-        return number
     }
 
     /// Appends that a change is ready to send again: a row of the queue with `id`, `entity`, `record_key` and `body`.
