@@ -27,6 +27,7 @@ actor HealthMonitor {
     }
     /// Which changes the upstream asks to wait with. It has no effect on anything else.
     private(set) var throttled = ThrottledChanges()
+    /// The same of lists.
     var lists = ThrottledLists()
     private(set) var freshness: Freshness
     private var budget = RetryBudget()
@@ -159,6 +160,7 @@ actor HealthMonitor {
         Task { await environment.sleeps.pull.wake() }
     }
 
+    /// A request was neither done nor refused. If only one entity has failed so far, another one is asked for.
     func noteFailure(_ message: String, _ origin: RequestOrigin) {
         breaker.failed(message, by: origin.entity ?? "", of: environment.schema.entities.count)
         guard breaker.isDoubtful, !isAskingElsewhere else { return }

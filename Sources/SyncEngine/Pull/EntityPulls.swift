@@ -104,7 +104,7 @@ struct EntityPulls {
         let name = Self.name(entity)
         try await isolatingFailures(of: name) {
             let details = DetailPuller(
-                puller: puller(of: name), entity: entity, fetch: fetch, parallel: settings.parallel,
+                puller: puller(showing: name), entity: entity, fetch: fetch, parallel: settings.parallel,
                 refused: environment.refusedReads, monotonicNow: environment.monotonicNow)
             try await details.pull(all: request.full)
             guard !onlyChanges, !request.full else { return }
@@ -123,7 +123,7 @@ struct EntityPulls {
     private func sweepWindows(failed: Set<String>) async throws {
         guard environment.schema.entities.contains(where: { $0.pull?.window != nil }) else { return }
         let upstream = monitor.guardedUpstream(for: heartbeat, .background)
-        let outcome = try await WindowSweep(puller: puller(of: "", by: upstream)).run(asksAgain: request.full)
+        let outcome = try await WindowSweep(puller: puller(by: upstream)).run(asksAgain: request.full)
         for (entity, count) in outcome.left.sorted(by: { $0.key < $1.key }) {
             environment.log.info(
                 "records left their window", metadata: ["entity": "\(entity)", "records": "\(count)"])
@@ -156,7 +156,10 @@ struct EntityPulls {
         return environment.schedule.isFullDue(lastFullAt: last, at: environment.now())
     }
 
-    private func puller(of entity: String, by upstream: GuardedUpstream? = nil, _ turn: ListTurn? = nil) -> Puller {
+    /// `entity`: under whose name the status shows the progress; nil shows none.
+    private func puller(
+        showing entity: String? = nil, by upstream: GuardedUpstream? = nil, _ turn: ListTurn? = nil
+    ) -> Puller {
         Puller(
             store: store, upstream: upstream ?? monitor.pullUpstream(for: heartbeat), clock: environment.clock,
             now: environment.now, schema: environment.schema,
@@ -164,7 +167,7 @@ struct EntityPulls {
             space: { [store] in store.space },
             deletionGuard: DeletionGuard(share: settings.deleteGuard, confirmed: request.deletes), turn: turn
         ) { [update] seen, total in
-            await update { $0.progressed(entity, seen: seen, total: total) }
+            if let entity { await update { $0.progressed(entity, seen: seen, total: total) } }
         }
     }
 
@@ -173,7 +176,7 @@ struct EntityPulls {
         if Self.followsReferences(entity) { try await completeLoading() }
         await monitor.notePull(of: entity.name)
         try logWindow(of: entity)
-        let summary = try await puller(of: entity.name, turn).pull(entity, full: full)
+        let summary = try await puller(showing: entity.name, turn).pull(entity, full: full)
         environment.measure(.pulled(entity: entity.name, written: summary.written, deleted: summary.deleted))
         environment.log.info(
             "pulled",
@@ -195,7 +198,7 @@ struct EntityPulls {
     private func logWindow(of entity: Entity) throws {
         let cursor = try store.cursor(of: entity.name)
         guard cursor.lastSyncedAt != nil, entity.pull?.window != nil || cursor.window != nil else { return }
-        let change = try store.windowChange(of: entity, since: cursor.window, at: puller(of: entity.name).upstreamTime)
+        let change = try store.windowChange(of: entity, since: cursor.window, at: environment.upstreamTime)
         guard change != .none else { return }
         environment.log.info(
             "the window is another one than that of the last pull",

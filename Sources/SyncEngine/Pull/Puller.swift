@@ -105,6 +105,7 @@ struct Puller: Sendable {
     }
 }
 
+/// A page of a list, and its place in the pull.
 struct FetchedPage: Sendable {
     var page: Page
     /// The position that it was requested with.

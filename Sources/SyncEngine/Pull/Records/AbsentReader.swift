@@ -8,8 +8,6 @@ struct AbsentReader {
     let environment: SyncEnvironment
     let upstream: any Upstream
 
-    private static let most = 100
-
     private var store: CacheStore { environment.store }
     private var settle: Duration { environment.schema.upstream.settle }
 
@@ -17,7 +15,7 @@ struct AbsentReader {
     /// pull lacks it.
     func read() async throws {
         let marks = environment.absences
-        for name in marks.due(Self.most, at: environment.monotonicNow(), after: settle) {
+        for name in marks.due(AbsenceJudge.most, at: environment.monotonicNow(), after: settle) {
             do {
                 if try await !askAgain(for: name) { marks.forget(name) }
             } catch {
