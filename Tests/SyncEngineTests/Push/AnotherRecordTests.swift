@@ -54,6 +54,25 @@ struct AnotherRecordTests {
         #expect(try test.record("a")?["id"] == "a")
     }
 
+    @Test("a deletion is not sent again: the record may have been merged into that one, which would be deleted")
+    func deletion() async throws {
+        let test = try await test(
+            Self.byKey.replacing(
+                #"      update: { call: "PATCH /orders/{id}" }"#,
+                with: """
+                          update: { call: "PATCH /orders/{id}" }
+                          delete: { call: "DELETE /orders/{id}" }
+                    """))
+        try await test.store.delete("orders", key: "a", at: test.clock.timestamp)
+        test.upstream.fail(.unclear(status: nil, "no answer"))
+        test.upstream.answerRecords(with: "z")
+        try await test.send()
+        try await test.send(after: .seconds(60))
+        #expect(try test.store.pendingCount() == PendingCount(pending: 1, failed: 0))
+        #expect(test.upstream.records("/orders").count == 2)
+        #expect(try test.error("message")?.contains("answered with z; if the two were merged") == true)
+    }
+
     @Test("a record is not gone because another one is marked as deleted")
     func deleted() async throws {
         let test = try await test(

@@ -85,8 +85,12 @@ extension Pusher {
         do {
             if try await refresh(change, entity) != nil { return try store.sendableChange(change.id) }
             guard try await verdict(on: change.address, entity, wasRead: true) == .gone else { return change }
-        } catch UpstreamError.refused, UpstreamError.gone {
-            return change
+        } catch let error as UpstreamError {
+            switch error {
+            case .gone: return change
+            case .refused where !mayBeMerged(change, by: error): return change
+            default: throw error
+            }
         }
         try await finish(lookedUp: change, as: .acknowledged(record: nil))
         return nil

@@ -66,7 +66,7 @@ extension Pusher {
     private func mergedRepeat(_ change: OutboxChange, _ entity: Entity) async throws -> OutboxChange? {
         do {
             guard try await refreshUnlessOlder(change, entity) != nil else { return change }
-        } catch let error as UpstreamError where !error.concernsWholeUpstream {
+        } catch let error as UpstreamError where !error.concernsWholeUpstream && !mayBeMerged(change, by: error) {
             return change
         }
         return try store.sendableChange(change.id)
@@ -183,12 +183,19 @@ extension Pusher {
     /// at it after the time to settle, and may do so for ever. An answer that may concern the account must have been counted
     /// before: it is only while other changes get through.
     private func isSentUnread(_ change: OutboxChange, _ entity: Entity, after error: UpstreamError) -> Bool {
-        if case .refused = error { return true }
+        if case .refused = error { return !mayBeMerged(change, by: error) }
         let isCounted = change.attemptCount > 0
         let mayLast =
             if case .unclear = error { isCounted || [.server, .timeout].contains(change.errorClass) } else { isCounted }
         return mayLast && !error.concernsWholeUpstream && isReadForMergeAlone(change, entity)
             && reconciler.hasSettled(change)
+    }
+
+    /// Whether what a deletion would delete seems to be part of another record by now: the upstream, asked for it, answered with
+    /// that one. If it takes the key for the other record's, the deletion would be of that.
+    func mayBeMerged(_ change: OutboxChange, by error: UpstreamError) -> Bool {
+        guard change.operation == .delete, case .refused(nil, _) = error else { return false }
+        return true
     }
 
     /// Whether a change that was never sent could go without the reading before it, which only merges it with the server's version.
@@ -257,7 +264,10 @@ extension Pusher {
             return .waiting(failure, at: monotonicNow() + lookUpRetry(change), counted: false)
         case .gone(let status, let message), .barred(let status, let message, _):
             return try await outcome(ofBarred: change, status, message, isLookUp: true)
-        case .refused: return again(change, PushFailure(.unclear, error))
+        case .refused:
+            var failure = PushFailure(.unclear, error)
+            if mayBeMerged(change, by: error) { failure.message += "; if the two were merged, discard this deletion" }
+            return again(change, failure)
         default: return try await outcome(of: error, change)
         }
     }
