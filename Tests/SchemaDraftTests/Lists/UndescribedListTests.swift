@@ -51,7 +51,10 @@ struct UndescribedListTests {
         #expect {
             try draft(
                 [],
-                ["/orders: { get: { responses: { \"200\": { description: ok } } } }", "/orders/{id}: { \(Document.deletion) }"])
+                [
+                    "/orders: { get: { responses: { \"200\": { description: ok } } } }",
+                    "/orders/{id}: { \(Document.deletion) }",
+                ])
         } throws: {
             ($0 as? SchemaDraftError)?.message.contains("init --probe") == true
         }
