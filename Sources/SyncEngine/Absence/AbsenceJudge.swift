@@ -134,6 +134,13 @@ struct AbsenceJudge: Sendable {
         return try count > 0 || store.anotherRecord(of: entity.name, than: []) == nil
     }
 
+    /// The same; if the cache has no records of the entity, another list that must have content is asked for too.
+    func isShowing(_ entity: Entity) async throws -> Bool {
+        guard try await isServing(entity) else { return false }
+        guard try store.anotherRecord(of: entity.name, than: []) == nil else { return true }
+        return try await isWell(beside: entity) != false
+    }
+
     /// Whether the first pages of the list have a record that its own address has not. Both cannot be right: the list may
     /// be behind, or the account may see the record and not read it.
     func lists(_ known: JSONText, of entity: Entity) async throws -> Bool {

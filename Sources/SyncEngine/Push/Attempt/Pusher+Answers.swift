@@ -101,7 +101,7 @@ extension Pusher {
     /// itself answers. A deletion may leave the list empty.
     private func silence(about change: OutboxChange, _ entity: Entity) async throws -> PushOutcome? {
         do {
-            if try await judge.isServing(entity) || change.operation == .delete { return nil }
+            if try await judge.isShowing(entity) || change.operation == .delete { return nil }
         } catch UpstreamError.cancelled {
             throw CancellationError()
         } catch let error as UpstreamError {
@@ -110,7 +110,7 @@ extension Pusher {
         }
         return try await outcome(
             ofBarred: change, 404,
-            "the answer said nothing about the change, and the upstream shows no \(entity.name) at all")
+            "the answer said nothing about the change, and the upstream shows no records at all")
     }
 
     /// The outcome of a creation whose answer does not surely show the record that was created; nil if it does.

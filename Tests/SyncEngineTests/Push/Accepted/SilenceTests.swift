@@ -7,7 +7,7 @@ import Upstream
 @testable import CacheStore
 @testable import SyncEngine
 
-/// Changes that are answered with nothing by something in front of the upstream that answers everything so, also the list.
+/// Changes that are answered with nothing by something in front of the upstream, which answers the lists so too.
 @Suite("A change that nothing answers, while the upstream shows no records")
 struct SilenceTests {
     private static let orders = #"[{"id":"a","notes":"n"},{"id":"b","notes":"n"}]"#
@@ -72,5 +72,21 @@ struct SilenceTests {
         try await test.send(after: .seconds(600))
         #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 1))
         #expect(test.upstream.pushes.count == 1)
+    }
+
+    @Test(
+        "the first creation of an entity waits while another list, which had records, shows none",
+        arguments: [true, false])
+    func firstCreation(isSilent: Bool) async throws {
+        let test = try TestEngine(schema: Self.withoutKeys)
+        let parts = #"[{"id":"p"}]"#
+        try test.upstream.set("/parts", isSilent ? "[]" : parts)
+        _ = try await test.store.apply(PulledPage(entity: "parts", records: parts), at: test.clock.timestamp)
+        test.upstream.onPage { [upstream = test.upstream] in try? upstream.set("/orders", "[]") }
+        test.upstream.answerEmpty(times: 1)
+        _ = try await create(test)
+        try await test.send()
+        #expect(try test.error() == (isSilent ? "barred" : nil))
+        #expect(try test.store.pendingCount().pending == (isSilent ? 1 : 0))
     }
 }
