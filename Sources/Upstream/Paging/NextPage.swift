@@ -28,7 +28,7 @@ struct NextPage {
             let isLast = more.map(!) ?? total.map { end >= $0 } ?? (count < request.list.pageSize)
             // An empty page is the end whatever the counts say, or a list that shrinks would be read forever.
             return count == 0 || isLast || overflow ? nil : "\(end)"
-        case .cursor(_, let place): return more == false ? nil : try cursor(place, body)
+        case .cursor(_, let place): return more == false ? nil : try cursor(place, body, isEmpty: count == 0)
         case .lastRecord(_, let place):
             let isLast = more.map(!) ?? (count < request.list.pageSize)
             return count == 0 || isLast ? nil : try mark(place, last)
@@ -96,13 +96,15 @@ struct NextPage {
     /// Whether the number is as round as those beyond which servers do not count: 5,000 of Appwrite, 10,000 of Elasticsearch.
     private static func isLimit(_ total: Int) -> Bool { total >= 1000 && total.isMultiple(of: 1000) }
 
-    private func cursor(_ place: Place, _ body: JSONText) throws(UpstreamError) -> String? {
+    /// `isEmpty`: the page has no records.
+    private func cursor(_ place: Place, _ body: JSONText, isEmpty: Bool) throws(UpstreamError) -> String? {
         // Programs in PHP write false for nothing.
         guard let value = place.value(in: body), value.boolean != false else { return nil }
         guard value.kind == .string || value.kind == .number || value.kind == .array && request.hasTypedCursor else {
             throw malformed(place, value, "a cursor")
         }
-        return value.plain.isEmpty ? nil : written(value)
+        // A cursor of 0 is where the list begins, or says that it is over; after an empty page it cannot be the former.
+        return value.plain.isEmpty || isEmpty && value.plain == "0" ? nil : written(value)
     }
 
     /// A cursor that goes back inside JSON keeps its type.

@@ -112,6 +112,12 @@ struct NextPageTests {
         }
     }
 
+    @Test("a cursor of 0 ends the list on an empty page, where others go on", arguments: ["0", #""0""#])
+    func zero(_ cursor: String) throws {
+        #expect(try next(pageRequest(self.cursor, "9"), #"{"next":\#(cursor)}"#, count: 0) == nil)
+        #expect(try next(pageRequest(self.cursor, "9"), #"{"next":\#(cursor)}"#, count: 3) == "0")
+    }
+
     @Test("a cursor is text or a number, and only its absence or false ends the list")
     func cursors() throws {
         #expect(try next(pageRequest(cursor), #"{"next":"ab"}"#) == "ab")
