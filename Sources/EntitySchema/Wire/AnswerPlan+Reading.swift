@@ -3,11 +3,13 @@ package import JSONText
 /// What the body of an answer says by the schema's rules.
 extension AnswerPlan {
     /// Whether an error concerns the account and not the request.
-    package func concernsAccount(_ body: JSONText) -> Bool {
-        guard let accountErrors else { return false }
-        return accountErrors.place.paths.contains { path in
-            body.at(path: path).map { accountErrors.codes.contains($0.plain) } ?? false
-        }
+    package func concernsAccount(_ body: JSONText) -> Bool { accountError(in: body) != nil }
+
+    /// The code of an error that concerns the account: one of those in the schema.
+    package func accountError(in body: JSONText) -> String? {
+        guard let accountErrors else { return nil }
+        return accountErrors.place.paths.lazy.compactMap { body.at(path: $0)?.plain }
+            .first { accountErrors.codes.contains($0) }
     }
 
     /// Whether the answer to a change says that it was accepted; nil when it says nothing about that.

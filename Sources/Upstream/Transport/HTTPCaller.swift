@@ -146,7 +146,11 @@ struct HTTPCaller: Sendable {
                 : "\(call) answered \(response.status)\(Self.redirect(response))"
             error = .barred(status: response.status, message, isPage: true)
         } else {
-            let words = request.mayQuote(body) ? ErrorText(answers).words(of: response, body) : ""
+            // A code that the schema knows is no secret, and says what to do about the account.
+            let words =
+                request.mayQuote(body)
+                ? ErrorText(answers).words(of: response, body)
+                : body.flatMap(answers.accountError).map { ": \($0)" } ?? ""
             let message = "\(call) answered \(response.status)\(words)"
             error =
                 rule.map { failure(response, message, body, $0) } ?? failure(response, message, body)

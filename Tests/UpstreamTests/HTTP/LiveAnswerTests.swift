@@ -33,6 +33,18 @@ struct LiveAnswerTests {
         #expect(try await error(403, body) == .barred(status: 403, "\(words) 403: Not yet"))
     }
 
+    @Test("a code of the account is named where secrets keep an error from being quoted")
+    func unquoted() async throws {
+        let schema = try ProjectFiles.schema("repairminder-live")
+        let devices = try #require(schema["devices"])
+        let response = HTTPResponse.json(403, #"{"success":false,"error":"Not yet","code":"CONSENT_REQUIRED"}"#)
+        let upstream = HTTPUpstream(plan: schema.upstream, transport: ScriptedTransport { _ in response })
+        let error = await #expect(throws: UpstreamError.self) {
+            try await upstream.record(of: devices, known: .object(["id": "2", "order_id": "1"]))
+        }
+        #expect(error?.message == "GET /api/orders/1/devices/2 answered 403: CONSENT_REQUIRED")
+    }
+
     @Test("403 without such a code refuses this change, in the service's words")
     func role() async throws {
         let closed = #"{"success":false,"error":"Cannot add notes to a closed ticket"}"#
