@@ -87,7 +87,10 @@ struct RecordRefresher: Sendable {
         }
         environment.absences.forget(RecordName(entity: entity.name, key: current))
         guard found.record[entity.key]?.plain.exact == current.exact else {
-            return .failed("the upstream answered another record than \(entity.name)/\(current)")
+            // Some serve a record under its number as well.
+            return .failed(
+                "the upstream answered with \(entity.name)/\(entity.shownKey(of: found.record)) when asked for "
+                    + "\(entity.name)/\(current); if that is the record, ask for it by that id")
         }
         let outcome = try await store.apply(page(of: found, entity, position), at: environment.now())
         for detail in entity.pull?.details ?? [] {

@@ -41,6 +41,18 @@ struct AnotherRecordTests {
         #expect(try test.record("a")?["notes"] == "n")
     }
 
+    @Test("a caller who asks for a record by another value than its id is told the id")
+    func number() async throws {
+        let test = try await test()
+        test.upstream.answerRecords(with: "a")
+        let orders = try #require(try EntitySchema(yaml: Self.byKey, file: "shop.yaml")["orders"])
+        guard case .failed(let words) = await test.engine.refresh(orders, key: "1486") else {
+            Issue.record("the answer is another record")
+            return
+        }
+        #expect(words.contains("orders/a") && words.contains("orders/1486"), "\(words)")
+    }
+
     @Test("a lost edit is sent again, though another record has its values")
     func edit() async throws {
         let test = try await test()
