@@ -81,9 +81,19 @@ extension ChangeWriter {
                 .map { FieldProblem(field: $0, message: "the record needs this field to be sent", code: .missingField) }
         }
         if problems.isEmpty, !entity.hasRoute(for: operation, record: record) {
-            problems = [FieldProblem(field: "", message: "the schema has no route for a record like this one")]
+            let words = "the schema has no route for a record like this one\(routes(for: operation))"
+            problems = [FieldProblem(field: "", message: words)]
         }
         return problems
+    }
+
+    /// The records for which the schema has routes, as filters name them; empty if they are not told apart by values.
+    private func routes(for operation: Operation) -> String {
+        let names = entity.routes(for: operation).map { route in
+            route.conditions.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: " and ")
+        }
+        guard !names.isEmpty, !names.contains("") else { return "" }
+        return "; it has some for \(names.joined(separator: ", "))"
     }
 
     /// Throws `.conflict` when the record lacks a value of the address that deletes it, and reading the record will not bring that:

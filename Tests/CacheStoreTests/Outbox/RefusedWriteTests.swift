@@ -38,6 +38,20 @@ struct RefusedWriteTests {
         #expect(try cache.store.pendingCount().pending == 1)
     }
 
+    @Test("a record for which no route is meant is refused with the values that the routes are for")
+    func unrouted() async throws {
+        let routes = ["open", "ready"].map { "        - { call: POST /orders/\($0), when: { status: \($0) } }" }
+        let schema = TestCache.shop.replacing(
+            "      create: { call: POST /orders }", with: "      create:\n\(routes.joined(separator: "\n"))")
+        let cache = try TestCache(schema: schema)
+        await #expect {
+            try await cache.store.create("orders", body: .object(["notes": "n"]), at: now)
+        } throws: { error in
+            guard case CacheError.invalid(let problems)? = error as? CacheError else { return false }
+            return problems.map { $0.message.hasSuffix("it has some for status=open, status=ready") } == [true]
+        }
+    }
+
     @Test("a record that lacks a value of the address that deletes it is not deleted, unless that may still come")
     func undeletable() async throws {
         let cache = try TestCache(
