@@ -207,6 +207,7 @@ struct DraftUpstreamTests {
                 "Token "
             ),
             ("jwtAuth: { type: apiKey, in: header, name: Authorization }", "Bearer "),
+            ("BearerAuth: { type: apiKey, in: header, name: Authorization }", "Bearer "),
             ("key: { type: http, scheme: Token }", "Token "),
             (
                 "key: { type: apiKey, in: header, name: Authorization, description: 'Prefixed with Api-Key' }",

@@ -8,7 +8,7 @@ struct AuthorizationWord {
         let said = scheme["description"]?.text ?? ""
         text =
             Self.shown(in: said) ?? Self.usual(in: said) ?? Self.named(in: said) ?? Self.shown(in: document.about)
-            ?? (Self.isJWT("\(name) \(said)") ? "Bearer " : nil)
+            ?? (Self.isBearer("\(name) \(said)") ? "Bearer " : nil)
     }
 
     /// `Authorization: SSWS {token}`.
@@ -28,5 +28,8 @@ struct AuthorizationWord {
         }
     }
 
-    private static func isJWT(_ text: String) -> Bool { text.lowercased().contains("jwt") }
+    /// Whether a name or text says so: `JWT`, or `BearerAuth` as generators for Go and Django call a scheme.
+    private static func isBearer(_ text: String) -> Bool {
+        ["jwt", "bearer"].contains(where: text.lowercased().contains)
+    }
 }
