@@ -220,6 +220,19 @@ struct DraftUpstreamTests {
         #expect(place == (word == "Bearer " ? .bearer : .header(name: "Authorization", before: word, after: "")))
     }
 
+    @Test(
+        "Where a user's password gives a token, a person is told how the daemon signs in with it",
+        arguments: ["token", "/token"])
+    func password(_ url: String) throws {
+        let draft = try signIn(
+            "user: { type: oauth2, flows: { password: { tokenUrl: \"\(url)\", scopes: {} } } }", "user: []")
+        #expect(draft.schema.upstream.tokenPlace == .bearer)
+        #expect(draft.todos.contains { $0.hasPrefix("auth.session: { call: POST /token, encoding: form") })
+        let other = try signIn(
+            "user: { type: oauth2, flows: { implicit: { authorizationUrl: \"https://a.shop.com\" } } }", "user: []")
+        #expect(other.todos.contains { $0.hasPrefix("upstream.token_file") })
+    }
+
     @Test("Without a way to sign in, the parameter of the calls that is called like a token has it")
     func tokenParameter() throws {
         let header = try draft(

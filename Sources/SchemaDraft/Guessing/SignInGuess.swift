@@ -179,11 +179,23 @@ struct SignInGuess {
                     ? "auth.client_credentials.scope: those that you need of \(scopes.prefix(6).joined(separator: ", "))"
                     : nil)
         }
+        if !isForPeople, let session = session(scheme) { return Found(signIn: Guess(.bearer, reason), todo: session) }
         return Found(
             signIn: Guess(.bearer, reason),
             todo:
                 "upstream.token_file: another program signs in with OAuth and writes the token there, see docs/config.md"
         )
+    }
+
+    /// How the daemon gets the token by itself for the name and the password of a user, as FastAPI has it.
+    private static func session(_ scheme: DocumentValue) -> String? {
+        let isOld = scheme["flow"]?.text == "password"
+        guard let url = (scheme["flows"]?["password"]?["tokenUrl"] ?? (isOld ? scheme["tokenUrl"] : nil))?.text,
+            let address = address(url.contains("://") || url.hasPrefix("/") ? url : "/\(url)")
+        else { return nil }
+        return "auth.session: { call: POST \(address), encoding: form, body: { grant_type: password, "
+            + "username: \"{$setting.username}\", password: \"{$secret.password}\" }, token: access_token }, "
+            + "so that the daemon signs in by itself; or upstream.token_file"
     }
 
     /// Credentials go out encrypted, or to a path of the same host.
