@@ -2,6 +2,7 @@ import CacheStore
 import EntitySchema
 import Foundation
 import Logging
+import SQLiteStore
 import Secrets
 import Synchronization
 import TestSupport
@@ -149,6 +150,22 @@ struct BackupKeeperTests {
         scene.pass(days: 100)
         try await scene.keep(every: nil, days: 10)
         #expect(scene.backups.backups.count == 1)
+    }
+
+    @Test("a backup that cannot be made keeps no old one, and does not keep the database from being checked")
+    func withoutRoom() async throws {
+        let scene = try Scene()
+        for _ in 0..<3 {
+            try await scene.keep()
+            scene.pass(days: 1)
+        }
+        let now = scene.time.withLock { $0 }
+        let next = try scene.backups.path(for: .daily, at: now)
+        // In the way of the copy.
+        try FileManager.default.createDirectory(atPath: "\(next).part", withIntermediateDirectories: false)
+        await #expect(throws: CacheError.self) { try await scene.keep(keep: 1) }
+        #expect(scene.backups.backups.count == 1)
+        #expect(try scene.store.setting("checked_at") == now.description)
     }
 
     @Test("without backups the database is still checked")

@@ -33,20 +33,38 @@ struct BackupKeeper {
     }
 
     func runDueTasks() async throws {
-        if let every = settings.every, folder.newest(at: now()).map({ isDue($0, every) }) ?? true {
-            let path = try folder.path(for: .daily, at: now())
-            try await store.backUp(to: path)
-            log.info("made a backup", metadata: ["path": "\(path)"])
-            // Every copy is verified, so the database was just checked.
-            try await store.setSetting(Self.checkSetting, to: now().description)
+        // First, because a new backup may need the room of those that are too many; it is made even if that fails.
+        try? prune()
+        do {
+            try await backUpIfDue()
+        } catch let error as CacheError {
+            // A disk without room for a copy does not keep the database from being checked.
+            if case .unwritable = error { try await checkIfDue() }
+            throw error
         }
+        try prune()
+        try await checkIfDue()
+    }
+
+    private func backUpIfDue() async throws {
+        guard let every = settings.every, folder.newest(at: now()).map({ isDue($0, every) }) ?? true else { return }
+        let path = try folder.path(for: .daily, at: now())
+        try await store.backUp(to: path)
+        log.info("made a backup", metadata: ["path": "\(path)"])
+        // Every copy is verified, so the database was just checked.
+        try await store.setSetting(Self.checkSetting, to: now().description)
+    }
+
+    private func prune() throws {
         let gone = try folder.prune(keep: settings.keep, age: .seconds(settings.keepDays * 86_400), at: now())
         if gone > 0 { log.info("deleted old backups", metadata: ["count": "\(gone)"]) }
+    }
+
+    private func checkIfDue() async throws {
         let checked = try store.setting(Self.checkSetting).flatMap { Timestamp(iso8601: $0) }
-        if checked.map({ isDue($0, Self.checkEvery) }) ?? true {
-            try await store.check()
-            try await store.setSetting(Self.checkSetting, to: now().description)
-        }
+        guard checked.map({ isDue($0, Self.checkEvery) }) ?? true else { return }
+        try await store.check()
+        try await store.setSetting(Self.checkSetting, to: now().description)
     }
 
     /// Also due when the last run is in the future because the clock was wrong.
