@@ -98,7 +98,14 @@ package struct DriftWalk {
             return
         }
         let member = members[Int(index)]
-        if member.inside != 0, at < bytes.count, bytes[at] == UInt8(ascii: "{") { return object(scope: member.inside) }
+        if member.inside != 0, at < bytes.count, bytes[at] == UInt8(ascii: "{") {
+            // The object may be a field itself.
+            if member.field != DriftRules.noField {
+                seen[Int(member.field)] = record
+                filled[Int(member.field)] = record
+            }
+            return object(scope: member.inside)
+        }
         let (found, value) = skipValue()
         if member.isKey, key.isEmpty { key = value }
         // What would be inside is null too.

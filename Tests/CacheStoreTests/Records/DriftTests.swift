@@ -294,6 +294,16 @@ struct DriftTests {
         #expect(try again.store.drift(after: mark) == ([], mark))
     }
 
+    @Test("an object that is a field, and has other fields inside, is not missing")
+    func objectWithFields() async throws {
+        let fields = "food: { type: object, required: true }\n      meals: { type: list, from: food.z }"
+        let cache = try TestCache(schema: Self.zoo.replacing("food: { type: object }", with: fields))
+        _ = try await cache.pull("animals", animal())
+        #expect(try cache.store.drift().isEmpty)
+        _ = try await cache.pull("animals", animal(#"{"food":null}"#))
+        #expect(try cache.store.drift().map(\.field) == ["food"])
+    }
+
     @Test("what is inside a list is not compared, so it is not missing")
     func insideLists() throws {
         let yaml = Self.zoo.replacing(
