@@ -46,7 +46,8 @@ struct SilenceTests {
         try recover(test)
         try await test.send(after: .seconds(7200))
         #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
-        #expect(test.upstream.records("/orders").first?["notes"] == "mine")
+        #expect(test.upstream.pushes.count == 2)
+        #expect(try test.record("a")?["notes"] == "mine")
     }
 
     @Test("a creation does not count as accepted: it is looked up, and sent again")
@@ -59,7 +60,7 @@ struct SilenceTests {
         for minutes in 1...3 { try await test.send(after: .seconds(600 * minutes)) }
         #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
         #expect(test.upstream.pushes.count == 2)
-        #expect(try test.record(key)?["id"] == "server-1")
+        #expect(try test.record(key)?["id"]?.string?.hasPrefix("server-") == true)
     }
 
     @Test("a creation that cannot be looked up is left to a person, and not dropped")
