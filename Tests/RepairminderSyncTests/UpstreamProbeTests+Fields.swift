@@ -65,4 +65,24 @@ extension UpstreamProbeTests {
             "{ path: /notes, record: none }", price: "{ type: money, write_only: true }", ["/notes": Self.json(notes)])
         #expect(!Self.says(.warning, "price", in: found), "\(found.map(\.text))")
     }
+
+    @Test("a field that only single records show is not missed where each is read", arguments: [true, false])
+    func onlyInSingle(isRead: Bool) async throws {
+        let listed = #"{"id":"a","text":"x","updated_at":"2026-01-01T00:00:00Z"}"#
+        let single = Self.note.replacing("}", with: #","lines":[]}"#)
+        let site = ["/notes": Self.json("[\(listed)]"), "/notes/a": Self.json(single)]
+        let detail = isRead ? ", detail: { read: single, when_changed: any, into: { lines: lines } }" : ""
+        let pull = "{ path: /notes, record: { path: \"/notes/{id}\" }\(detail) }"
+        let found = try await Self.findings(pull, lines: isRead, site)
+        #expect(Self.says(.warning, "price: no record", in: found) == !isRead, "\(found.map(\.text))")
+    }
+
+    @Test("a field is elsewhere in the single record only where that has the list's value", arguments: ["1.50", "7"])
+    func moved(price: String) async throws {
+        let single = #"{"id":"a","text":"x","sums":{"price":\#(price)},"updated_at":"2026-01-01T00:00:00Z"}"#
+        let site = ["/notes": Self.json("[\(Self.note)]"), "/notes/a": Self.json(single)]
+        let found = try await Self.findings("{ path: /notes, record: { path: \"/notes/{id}\" } }", site)
+        let isMoved = Self.says(.warning, "price: the single record has it at sums.price", in: found)
+        #expect(isMoved == (price == "1.50"), "\(found.map(\.text))")
+    }
 }

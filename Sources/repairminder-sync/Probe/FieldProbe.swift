@@ -6,6 +6,8 @@ import SchemaDrift
 struct FieldProbe {
     let entity: Entity
     let records: [JSONText]
+    /// One of them as its own address shows it, if each is read there too.
+    var single: JSONText?
 
     func findings() -> [Finding] {
         guard !records.isEmpty else { return [] }
@@ -58,13 +60,19 @@ struct FieldProbe {
             let isThere =
                 tally.rules.isCompared[index]
                 ? tally.present[index] : records.contains { entity.value(of: field.name, in: $0) != .none }
-            return !isThere && !field.isDerivedHere && !field.isWriteOnly
+            return !isThere && !field.isDerivedHere && !field.isWriteOnly && !isOnlyInSingle(field)
         }
         let unknown = tally.entries.filter { $0.disagreement.kind == .unknown }.map(\.disagreement.field)
         let more =
             unknown.isEmpty ? [] : [Finding.ok(entity.name, "kept beside the schema's fields: \(Self.list(unknown))")]
         let places = absent.isEmpty ? [] : records.prefix(20).map(PlaceSearch.init)
         return wrong + absent.map { missing(entity.fields[$0], places) } + more
+    }
+
+    /// Whether the record's own address shows the field. What `pull.where` tests must be in the list.
+    private func isOnlyInSingle(_ field: Field) -> Bool {
+        guard let single, entity.value(of: field.name, in: single) != nil else { return false }
+        return entity.pull?.window?.fields.contains(field.name) != true
     }
 
     private func wrong(_ entry: DriftTally.Entry) -> Finding {

@@ -120,6 +120,8 @@ struct ListProbe {
         let found =
             PlaceSearch(answer).totals(of: page.count).first.map { ($0.place, $0.value.text) }
             ?? transport.last.flatMap { PlaceSearch.total(of: page.count, in: $0) }
+        // One that has no pages is complete, and may have inherited the place.
+        if found == nil, case .single = pull.list.style { return nil }
         if let place = pull.list.totalPlace {
             return .warning(
                 entity.name, "no total at \(place)",

@@ -59,8 +59,9 @@ struct RecordProbe {
     private func moved(_ record: JSONText, _ listed: JSONText) -> [Finding] {
         let places = PlaceSearch(record)
         return entity.fields.compactMap { field in
-            guard !field.isDerivedHere, field.value(in: listed) != nil, field.value(in: record) == nil,
-                let place = places.places(like: field.source ?? field.name).first
+            guard !field.isDerivedHere, let value = field.value(in: listed), field.value(in: record) == nil,
+                let place = places.places(like: field.source ?? field.name)
+                    .first(where: { record.at(path: $0)?.isEquivalent(to: value) == true })
             else { return nil }
             return .warning(
                 entity.name, "\(field.name): the single record has it at \(place)",

@@ -59,8 +59,11 @@ struct UpstreamProbe {
             entity: entity, upstream: upstream, transport: transport, needsTag: schema.upstream.version == .etag)
         let details = DetailProbe(
             schema: schema, entity: entity, records: records, upstream: upstream, transport: transport)
-        return FieldProbe(entity: entity, records: records).findings() + (await single.findings(like: first))
-            + (await details.findings())
+        // What is wrong with reading it is said of the record itself.
+        let isRead = entity.pull?.details.contains(where: \.isInSingle) == true
+        let shown = isRead ? (try? await upstream.record(of: entity, known: first)?.record) : nil
+        return FieldProbe(entity: entity, records: records, single: shown).findings()
+            + (await single.findings(like: first)) + (await details.findings())
     }
 
     private func account() async -> Finding? {
