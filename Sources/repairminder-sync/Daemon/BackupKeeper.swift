@@ -42,8 +42,8 @@ struct BackupKeeper {
             if case .unwritable = error { try await checkIfDue() }
             throw error
         }
-        try prune()
         try await checkIfDue()
+        try prune()
     }
 
     private func backUpIfDue() async throws {
