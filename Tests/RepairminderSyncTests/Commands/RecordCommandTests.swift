@@ -101,6 +101,17 @@ import Testing
         #expect(failure?.status == .temporaryFailure)
     }
 
+    @Test("a snoozed reminder is shown with the time at which it comes again")
+    func snoozedReminder() throws {
+        let reminder = try JSONText(
+            parsing: #"""
+                {"id":3,"entity":"tasks","record_id":"a","text":"Boiler","due_at":"2026-11-21T09:00:00.000Z",
+                "state":"snoozed","snoozed_until":"2026-11-22T09:00:00.000Z"}
+                """#)
+        let table = try RemindersCommand.table([reminder]).only(["id", "snoozed_until"])
+        #expect(table.rows == [["3", "2026-11-22T09:00:00.000Z"]])
+    }
+
     @Test("a parked delivery is shown with the id that --parked takes, and with its reason")
     func parkedDeliveries() throws {
         let parked = try JSONText(

@@ -51,13 +51,11 @@ struct HooksCommand: AsyncParsableCommand {
         let client = try options.client()
         if let (action, name) = choices.first {
             let path = LocalAPIPaths.hook(name, action)
-            let answer =
-                if let parked {
-                    try await client.post(path, body: .object(["id": .integer(parked)])).body
-                } else {
-                    try await client.post(path).body
-                }
-            try options.show(answer) { hook in
+            let body = parked.map { JSONText.object(["id": .integer($0)]) }
+            let answer = try await RecordWriting.explaining([]) { () throws(LocalAPIError) in
+                try await client.post(path, body: body)
+            }
+            try options.show(answer.body) { hook in
                 let state = "is \(hook["state"]?.plain ?? ""), \(hook["parked"]?.plain ?? "0") parked"
                 return StyledText("\(name) \(TerminalText.line(state))\n")
             }

@@ -45,7 +45,10 @@ struct RemindersCommand: AsyncParsableCommand {
             }
         } else if let snooze, let delay {
             let body = JSONText.object(["for": .string(delay)])
-            try options.show(await client.post(LocalAPIPaths.snoozeReminder(snooze), body: body).body) { reminder in
+            let answer = try await RecordWriting.explaining([]) { () throws(LocalAPIError) in
+                try await client.post(LocalAPIPaths.snoozeReminder(snooze), body: body)
+            }
+            try options.show(answer.body) { reminder in
                 let end = reminder["snoozed_until"]?.plain ?? ""
                 let shown = ClientOptions.presentation().times?.text(of: end, .whole) ?? end
                 return "snoozed \(snooze) until \(shown)\n"
@@ -62,7 +65,7 @@ struct RemindersCommand: AsyncParsableCommand {
 
     static func table(_ reminders: [JSONText]) -> Table {
         Table(
-            ["id", "due_at", "state", "text", "entity", "record_id"], of: reminders,
+            ["id", "due_at", "state", "text", "entity", "record_id", "snoozed_until"], of: reminders,
             kept: ["due_at", "record_id", "state"], wrapped: ["text"])
     }
 }
