@@ -42,8 +42,9 @@ package struct ActivitySteps: Sendable, Equatable {
     }
 
     private mutating func carry(_ step: Step, from minute: Int64, through last: Int64) {
-        guard minute <= last else { return }
-        for number in max(minute / length, first)...max(last / length, first) { merge(step, into: number) }
+        let start = max(minute, first * length)
+        guard start <= last else { return }
+        for number in start / length...last / length { merge(step, into: number) }
     }
 
     private mutating func merge(_ step: Step, into number: Int64) {

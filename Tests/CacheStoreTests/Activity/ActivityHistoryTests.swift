@@ -61,6 +61,14 @@ struct ActivityHistoryTests {
         #expect(try pending(5) == [5, nil, nil, 4, 4])
     }
 
+    @Test("what was before the first step does not count in it")
+    func earlier() async throws {
+        try await note(
+            ActivityMinute(number: last - 500, pending: 9), ActivityMinute(number: last - 450, pending: 1),
+            ActivityMinute(number: last - 10, pending: 2))
+        #expect(try pending(360).prefix(2) == [1, 1])
+    }
+
     @Test("a service that takes over within a minute adds to it, and leaves no gap")
     func takeover() async throws {
         try await note(
