@@ -221,6 +221,22 @@ extension CacheStore {
         try read { db in try CursorRow(entity: entity, db: db).load() }
     }
 
+    /// Has the next pull read everything if the cache was filled from another list than this one (`PullPlan.definition`): what
+    /// only this one shows has no new change times. What a cache of an older version was filled from is not known.
+    package func adoptList(_ definition: String, of entity: String) async throws {
+        let name = "list:\(entity)"
+        let known = try setting(name)
+        guard known != definition else { return }
+        try await writer.write { db in
+            try SettingTable(db: db).set(name, to: definition)
+            guard known != nil else { return }
+            let row = CursorRow(entity: entity, db: db)
+            var cursor = try row.load()
+            cursor.forgetList()
+            try row.save(cursor)
+        }
+    }
+
     /// Writes nothing when only the time of the last sync differs.
     package func setCursor(of entity: String, to cursor: PullCursor) async throws {
         try await writer.write { db in try CursorRow(entity: entity, db: db).save(cursor) }

@@ -55,6 +55,11 @@ package struct PullCursor: Sendable, Equatable {
         return cursor
     }
 
+    /// Makes the next pull begin with everything: the list is another one.
+    mutating func forgetList() {
+        (watermark, delta, pull, lastFullAt, listGap) = (nil, nil, nil, nil, nil)
+    }
+
     /// Makes the next pull of changes ask for what has changed since this time. A server that was behind, or a cache before it,
     /// has shown older versions than the cached ones, and no list of changes since the watermark would bring those back.
     package mutating func goBack(to time: String?) {

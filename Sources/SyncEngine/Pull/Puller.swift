@@ -55,6 +55,7 @@ struct Puller: Sendable {
     }
 
     private func pull(_ entity: Entity, _ plan: PullPlan, full: Bool) async throws -> PullSummary {
+        try await store.adoptList(plan.definition, of: entity.name)
         try await store.takeBackWindowTime(of: entity, at: upstreamTime)
         let (added, widened) = try await passes(entity, plan, full: full)
         guard widened else { return added }

@@ -28,4 +28,18 @@ struct CursorRowTests {
         try await store.setCursor(of: "orders", to: pull)
         #expect(try store.cursor(of: "orders").watermark == "2026-11-20T11:00:00.000Z")
     }
+
+    @Test("another list than the one that filled the cache is read from the beginning")
+    func otherList() async throws {
+        let store = try TestCache().store
+        let watermark = "2026-11-20T09:00:00.000Z"
+        let cursor = PullCursor(watermark: watermark, lastSyncedAt: TestCache.now, lastFullAt: TestCache.now)
+        try await store.setCursor(of: "orders", to: cursor)
+        try await store.adoptList("one", of: "orders")
+        try await store.adoptList("one", of: "orders")
+        #expect(try store.cursor(of: "orders").watermark == watermark, "a cache of before does not say what filled it")
+        try await store.adoptList("two", of: "orders")
+        let adopted = try store.cursor(of: "orders")
+        #expect(adopted.watermark == nil && adopted.lastFullAt == nil && adopted.lastSyncedAt == TestCache.now)
+    }
 }

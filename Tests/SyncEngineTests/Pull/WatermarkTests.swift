@@ -39,6 +39,20 @@ struct WatermarkTests {
         #expect(try test.cursor.pull == nil)
     }
 
+    @Test("a list that the schema asks for in another way is read from the beginning, once")
+    func otherList() async throws {
+        let test = try TestPull()
+        let records = [#"{"id":"a","updated_at":"2026-01-01T12:00:00Z"}"#]
+        try serve(records, test)
+        try await test.pull()
+        let again = try TestPull(
+            test, "since: { param: since, field: updated_at, overlap: 10s }, query: { state: open }")
+        try serve(records, again)
+        try await again.pull()
+        try await again.pull()
+        #expect(asked(again).map { $0 == nil } == [true, false])
+    }
+
     @Test("a pull resumed after a restart counts from its first page")
     func durationAcrossRestart() async throws {
         let test = try TestPull()
