@@ -237,6 +237,19 @@ extension CacheStore {
         }
     }
 
+    /// The same of what is fetched for each record (`PullPlan.detailDefinition`): all of them are outdated then.
+    package func adoptDetails(_ definition: String, of entity: String) async throws {
+        let name = "details:\(entity)"
+        let known = try setting(name)
+        guard known != definition else { return }
+        let table = try table(entity)
+        try await writer.write { db in
+            try SettingTable(db: db).set(name, to: definition)
+            guard known != nil else { return }
+            try db.execute(sql: "UPDATE \(table.name) SET _detail = NULL WHERE _detail IS NOT NULL")
+        }
+    }
+
     /// Writes nothing when only the time of the last sync differs.
     package func setCursor(of entity: String, to cursor: PullCursor) async throws {
         try await writer.write { db in try CursorRow(entity: entity, db: db).save(cursor) }

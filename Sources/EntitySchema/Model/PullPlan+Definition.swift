@@ -9,7 +9,22 @@ extension PullPlan {
         let constant = query.map { (key: $0.name, value: JSONText.string($0.value)) }
         let asked: [JSONText] = window == nil ? [.object(members: constant), call?.definition ?? .null] : []
         let found: [JSONText] = [.string(mode.definition), .string(changedAt), .string(deleted?.definition)]
-        return JSONText.array([.string(path)] + asked + list.definition + found).text
+        let embedded = details.filter(\.isInList).map(\.definition)
+        return JSONText.array([.string(path)] + asked + list.definition + found + embedded).text
+    }
+
+    /// The same of what is fetched for each record besides the list.
+    package var detailDefinition: String {
+        let fetched = details.filter { !$0.isInList }.map(\.definition)
+        let isSingle = fetch?.isSingle ?? false
+        let own: [JSONText] = isSingle ? [.string(single.path.source), .string(single.place.definition)] : []
+        return JSONText.array(fetched + own).text
+    }
+}
+
+extension PullPlan.Detail {
+    fileprivate var definition: JSONText {
+        .array([.string(path?.source), .string(entity), .string(by)] + list.definition)
     }
 }
 

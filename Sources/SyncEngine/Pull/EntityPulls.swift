@@ -103,6 +103,7 @@ struct EntityPulls {
     private func pullDetails(of entity: Entity, _ fetch: PullPlan.Fetch, onlyChanges: Bool) async throws {
         let name = Self.name(entity)
         try await isolatingFailures(of: name) {
+            if let plan = entity.pull { try await store.adoptDetails(plan.detailDefinition, of: entity.name) }
             let details = DetailPuller(
                 puller: puller(showing: name), entity: entity, fetch: fetch, parallel: settings.parallel,
                 refused: environment.refusedReads, monotonicNow: environment.monotonicNow)

@@ -1,3 +1,5 @@
+import EntitySchema
+import JSONText
 import TestSupport
 import Testing
 
@@ -41,5 +43,22 @@ struct CursorRowTests {
         try await store.adoptList("two", of: "orders")
         let adopted = try store.cursor(of: "orders")
         #expect(adopted.watermark == nil && adopted.lastFullAt == nil && adopted.lastSyncedAt == TestCache.now)
+    }
+
+    @Test("what is fetched for each record is fetched again once it is found elsewhere")
+    func otherDetails() async throws {
+        let cache = try TestCache()
+        _ = try await cache.pull("orders", #"[{"id":"a","updated_at":"2026-11-20T09:00:00Z"}]"#)
+        func outdated() throws -> [CacheStore.OutdatedParent] {
+            try cache.store.parents(of: "orders", after: 0, all: false, limit: 9)
+        }
+        let fetched = try outdated().map { PulledPage.Detail(key: $0.key, value: $0.value) }
+        let page = PulledPage(entity: "orders", records: "[]", details: fetched)
+        _ = try await cache.store.apply(page, at: TestCache.now)
+        try await cache.store.adoptDetails("one", of: "orders")
+        try await cache.store.adoptDetails("one", of: "orders")
+        #expect(try outdated().isEmpty)
+        try await cache.store.adoptDetails("two", of: "orders")
+        #expect(try outdated().map(\.key) == ["a"])
     }
 }

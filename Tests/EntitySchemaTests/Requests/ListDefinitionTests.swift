@@ -49,6 +49,29 @@ struct ListDefinitionTests {
         #expect(try Set(all.map { try definition(paging: $0) }).count == all.count)
     }
 
+    @Test("of what is fetched for each record differs if that is found elsewhere, and the list's does not")
+    func details() throws {
+        func plan(_ detail: String) throws -> PullPlan {
+            let schema = try EntitySchema(
+                yaml: """
+                    schema: shop
+                    upstream: { base_url: "http://localhost", pagination: { style: page } }
+                    entities:
+                      orders:
+                        fields: { id: { type: string }, updated: { type: time } }
+                        many: { parts: { of: parts, by: order_id } }
+                        pull: { path: /orders, detail: { \(detail), into: parts, when_changed: updated } }
+                      parts:
+                        fields: { id: { type: string }, order_id: { type: reference, to: orders } }
+                    """, file: "shop.yaml")
+            return try #require(schema["orders"]?.pull)
+        }
+        let all = try ["path: '/orders/{id}/parts'", "path: '/parts/{id}'", "path: '/parts/{id}', records: data"]
+            .map(plan)
+        #expect(Set(all.map(\.detailDefinition)).count == 3)
+        #expect(Set(all.map(\.definition)).count == 1)
+    }
+
     @Test("is the same for other fields")
     func fields() throws {
         let fields = "id: { type: string }, updated: { type: time, index: true }, note: { type: string }"
