@@ -17,7 +17,7 @@ enum ParameterNames {
     static let sizes = [
         "perpage", "pagesize", "limit", "size", "page[size]", "page[limit]", "maxitems", "maxresults", "count", "per",
         "pagelimit", "top", "$top", "rows", "take", "first", "itemsperpage", "numperpage",
-        "pagination[pagesize]", "pagination[limit]", "searchcriteria[pagesize]",
+        "pagination[pagesize]", "pagination[limit]", "searchcriteria[pagesize]", "maxresultcount", "resultsperpage",
     ]
 
     fileprivate static let tokenHeaders: Set = [

@@ -16,7 +16,7 @@ struct PagingGuess {
     func paging(of collection: Collection) -> (paging: Guess<DraftPaging>, todo: String?) {
         let (list, key) = (collection.list, collection.key.value)
         let places = Places(shapes, collection.answer)
-        let size = Self.parameter(ParameterNames.sizes, in: list)
+        let size = Self.parameter(ParameterNames.sizes, in: list, where: Self.isNumber)
         var found = Self.end(of: list, places)
         if let size { (found.size, found.pageSize) = (size.name, Self.pageSize(size.shape)) }
         if let next = list.nextPlace, let parameter = list.queries.first(where: { $0.shape.kind == .string }) {
@@ -172,6 +172,15 @@ struct PagingGuess {
             if let found = list.queries.first(where: { folded($0.name) == name && fits($0) }) { return found }
         }
         return nil
+    }
+
+    /// Whether a parameter may take how many records a page has: `count` may also be a switch, `size` a list of sizes.
+    private static func isNumber(_ parameter: APIOperation.Parameter) -> Bool {
+        switch parameter.shape.kind {
+        case .integer, .number, .unknown: true
+        case .string: parameter.shape.enumValues.isEmpty
+        case .boolean, .object, .array: false
+        }
     }
 
     private static let timeWords: Set = ["date", "dates", "datetime", "timestamp", "iso8601", "rfc3339"]

@@ -51,6 +51,16 @@ struct DraftPagingTests {
         #expect(paging.total?.paths == ["total_count"])
     }
 
+    @Test("A switch or a filter that is called like the size of a page is none")
+    func noSize() throws {
+        for name in ["count", "size"] {
+            let other = "{ name: \(name), in: query, schema: { type: boolean } }"
+            let draft = try list([parameter("page", "integer"), other], "total: { type: integer }")
+            let paging = try #require(draft.schema["things"]?.pull?.list)
+            #expect(paging.style == .page(parameter: "page", pages: nil) && paging.size == nil, "\(draft.yaml)")
+        }
+    }
+
     @Test("With a cursor, the address of the next page comes before its number")
     func address() throws {
         let draft = try list(
@@ -64,6 +74,7 @@ struct DraftPagingTests {
         arguments: [
             ("firstResult", "maxResults", "integer", "ok: { type: boolean }"),
             ("offset", "limit", "string", "total: { type: integer }"),
+            ("SkipCount", "MaxResultCount", "integer", "totalCount: { type: integer }"),
         ])
     func offsets(offset: String, size: String, type: String, answer: String) throws {
         let draft = try list([parameter(offset, type), parameter(size, type)], answer)
