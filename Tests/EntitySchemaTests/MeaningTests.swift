@@ -80,6 +80,19 @@ struct MeaningTests {
         #expect(field(.string).forms(from: try json(nothing), to: try json(#""false""#)) == nil)
     }
 
+    @Test("zero is what servers store for nothing in numbers, booleans, days and times, and in no text")
+    func zero() throws {
+        for (kind, value) in [
+            (Field.Kind.money, #""0.00""#), (.integer, "0"), (.boolean, "false"), (.date, #""0001-01-01""#),
+            (.time, #""0000-00-00 00:00:00""#),
+        ] {
+            #expect(field(kind).isZero(try json(value)), "\(kind)")
+            #expect(!field(kind).isZero(.null))
+        }
+        #expect(!field(.money).isZero(try json("0.01")))
+        #expect(!field(.string).isZero(try json(#""0""#)))
+    }
+
     @Test("where text is known to be escaped, its HTML is the same, and other text is not")
     func escaped() throws {
         let field = field(.string)

@@ -76,8 +76,7 @@ struct Merge {
                 change = try store(merged, of: field, in: change)
                 continue
             }
-            let sent = FilledList(sent: local, before: before)
-            if change.tried, sent.isShown(by: server, within: &context.records.listRoom) {
+            if change.tried, isMade(server, of: local, before: before, in: field) {
                 if !isShown { shown.append((field, server, before)) }
                 change = try store(server, of: field, in: change)
                 try conflicts.decideOpen(of: change.id, field: field, .local)
@@ -96,6 +95,12 @@ struct Merge {
             if let winner = try decide(dispute) { change = try take(winner, of: field, inDisputed: change) }
         }
         try noteShown(shown, of: change, remote, own.comparison)
+    }
+
+    /// Whether a server makes this value of what was sent, in a way that says so by itself.
+    private func isMade(_ server: JSONText, of sent: JSONText, before: JSONText, in field: String) -> Bool {
+        if sent.kind == .null { return entity[field: field]?.isZero(server) ?? false }
+        return FilledList(sent: sent, before: before).isShown(by: server, within: &context.records.listRoom)
     }
 
     /// Notes what the server shows of a change whose answer is still to come.

@@ -38,6 +38,18 @@ extension Field {
         }
     }
 
+    /// Whether it is what servers without null for such a field store in its place: 0, `false`, or a day before all others.
+    package func isZero(_ value: JSONText) -> Bool {
+        switch kind {
+        case .integer, .number, .money: return value.amount == JSONText.integer(0).amount
+        case .boolean: return value.truth == false
+        case .date, .time:
+            let text = meant(value).string ?? ""
+            return text.hasPrefix("0001-01-01") || text.hasPrefix("0000-00-00")
+        case .string, .enum, .reference, .list, .object: return false
+        }
+    }
+
     private func isSameAmount(
         _ one: JSONText, _ other: JSONText, _ forms: Set<NormalForm>, _ directed: Bool
     ) -> Bool {

@@ -226,6 +226,27 @@ struct LostEditTests {
         #expect(try test.store.remote(of: "orders", key: "a")?["lines"]?.text == shown)
     }
 
+    @Test(
+        "one that empties a field is not repeated where the server stores zero for nothing, and meets no conflict",
+        arguments: [
+            ("integer", "5", "0"), ("money", "7.5", "0.00"), ("boolean", "true", "0"),
+            ("date", #""2026-01-31""#, #""0001-01-01""#), ("time", #""2026-01-31T09:00:00Z""#, #""0000-00-00 00:00:00""#),
+        ])
+    func zeroed(_ type: String, _ before: String, _ zero: String) async throws {
+        let notes = "      notes: { type: string }"
+        let yaml = withoutKeys.replacing(notes, with: "\(notes)\n      extra: { type: \(type) }")
+        let test = try await TestEngine.with(orders: #"[{"id":"a","notes":"n","extra":\#(before)}]"#, yaml)
+        try await test.change("a", #"{"extra":null}"#)
+        test.upstream.fail(.unclear(status: nil, "no answer"), afterApplying: true)
+        try await test.send()
+        try test.upstream.set("/orders", #"[{"id":"a","notes":"n","extra":\#(zero)}]"#)
+        try await test.send()
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+        #expect(test.upstream.pushes.count == 1)
+        #expect(try test.store.conflicts(before: nil, open: false, limit: 9).conflicts.isEmpty)
+        #expect(try test.store.remote(of: "orders", key: "a")?["extra"]?.text == zero)
+    }
+
     @Test("one that removes a member of a list's object is repeated while the server has it")
     func unfilled() async throws {
         let before = #"[{"id":7,"sku":"x","discount":5}]"#
