@@ -230,7 +230,8 @@ struct LostEditTests {
         "one that empties a field is not repeated where the server stores zero for nothing, and meets no conflict",
         arguments: [
             ("integer", "5", "0"), ("money", "7.5", "0.00"), ("boolean", "true", "0"),
-            ("date", #""2026-01-31""#, #""0001-01-01""#), ("time", #""2026-01-31T09:00:00Z""#, #""0000-00-00 00:00:00""#),
+            ("date", #""2026-01-31""#, #""0001-01-01""#),
+            ("time", #""2026-01-31T09:00:00Z""#, #""0000-00-00 00:00:00""#),
         ])
     func zeroed(_ type: String, _ before: String, _ zero: String) async throws {
         let notes = "      notes: { type: string }"
