@@ -76,11 +76,7 @@ struct ReminderKeeperTests {
 
     /// Returns when a reminder has reached a state.
     private func wait(for state: Reminder.State) async throws {
-        while true {
-            let commits = store.signal.commits
-            if try states().contains(state) { return }
-            await store.signal.wait(after: commits)
-        }
+        try await store.until { try states().contains(state) }
     }
 
     private func running(_ keeper: ReminderKeeper, _ body: () async throws -> Void) async throws {

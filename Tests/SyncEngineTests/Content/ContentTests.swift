@@ -80,15 +80,6 @@ struct ContentTests {
         try result.get()
     }
 
-    /// Waits for commits until the condition holds.
-    private func until(_ isSo: () throws -> Bool) async throws {
-        while true {
-            let commits = store.signal.commits
-            if try isSo() { return }
-            await store.signal.wait(after: commits)
-        }
-    }
-
     private func field(_ name: String, of key: String) throws -> JSONText? {
         try store.record("photos", key: key).map { try JSONText($0) }?[name]
     }
@@ -98,7 +89,7 @@ struct ContentTests {
     @Test func `sends the whole file and marks it as uploaded`() async throws {
         try await running {
             try await put(Self.png, on: "a")
-            try await until { try field("upload_status", of: "a") == "uploaded" }
+            try await store.until { try field("upload_status", of: "a") == "uploaded" }
         }
         #expect(upstream.uploads.map(\.bytes) == [Self.png])
         #expect(upstream.uploads.map(\.path) == ["/photos/a/content"])
@@ -109,15 +100,15 @@ struct ContentTests {
         try await running {
             try await put(Self.png, on: "a")
             try await put(Self.png + [4], on: "b")
-            try await until {
+            try await store.until {
                 try field("upload_status", of: "a") == "uploading" && field("upload_status", of: "b") == "uploading"
             }
             try await store.update("photos", key: "a", body: JSONText(parsing: #"{"caption":"x"}"#), at: now())
             engine.noteLocalWrite()
-            try await until { try store.readyChanges(limit: 9, at: now()).isEmpty && store.pendingCount().pending == 2 }
+            try await store.until { try store.readyChanges(limit: 9, at: now()).isEmpty && store.pendingCount().pending == 2 }
             #expect(try field("upload_status", of: "a") == "uploading")
             upstream.release()
-            try await until { try store.pendingCount().pending == 0 }
+            try await store.until { try store.pendingCount().pending == 0 }
         }
     }
 
@@ -125,7 +116,7 @@ struct ContentTests {
         upstream.fail(.unclear(status: nil, "cut off"), .unclear(status: 502, "bad gateway"))
         try await running {
             try await put(Self.png, on: "a")
-            try await until { try store.pendingCount().pending == 0 }
+            try await store.until { try store.pendingCount().pending == 0 }
         }
         #expect(upstream.uploads.map(\.bytes) == [Self.png, Self.png, Self.png])
         #expect(Set(upstream.uploads.map(\.key)).count == 1)
@@ -136,10 +127,10 @@ struct ContentTests {
             upstream.hold()
             upstream.fail(.unclear(status: 503, "later"))
             try await put(Self.png, on: "a")
-            try await until { try field("upload_status", of: "a") == "uploading" }
+            try await store.until { try field("upload_status", of: "a") == "uploading" }
             for name in try contents.all() { try contents.retire(name) }
             upstream.release()
-            try await until { try field("upload_status", of: "a") == "failed" }
+            try await store.until { try field("upload_status", of: "a") == "failed" }
         }
     }
 

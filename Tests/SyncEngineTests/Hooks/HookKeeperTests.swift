@@ -68,11 +68,7 @@ struct HookKeeperTests {
 
     /// Returns when so many deliveries have succeeded.
     private func wait(forDelivered count: Int) async throws {
-        while true {
-            let commits = store.signal.commits
-            if try state().delivered >= count { return }
-            await store.signal.wait(after: commits)
-        }
+        try await store.until { try state().delivered >= count }
     }
 
     private func running(_ keeper: HookKeeper, _ body: () async throws -> Void) async throws {
