@@ -72,6 +72,19 @@ struct DraftNamedPathTests {
         #expect(draft.schema["accounts"]?.push.delete.first?.call == "DELETE /api/accounts/{id}", "\(draft.yaml)")
     }
 
+    @Test("Paths of a record may call its key differently, but not name it by something else")
+    func otherNames() throws {
+        let draft = try draft([
+            "/accounts: { \(Document.list("Account")) }", "\"/accounts/{id}\": { \(Document.single("Account")) }",
+            "\"/accounts/{accountId}\": { \(Document.call("put", "New", "Account")) }",
+            "\"/accounts/{email}\": { \(Document.deletion) }",
+        ])
+        let accounts = try #require(draft.schema["accounts"], "\(draft.yaml)")
+        #expect(accounts.pull?.single.path.source == "/accounts/{id}")
+        #expect(accounts.push.update.first?.call == "PUT /accounts/{id}")
+        #expect(accounts.push.delete.isEmpty)
+    }
+
     @Test("A list of other records beside such calls has none of them")
     func others() throws {
         let draft = try draft([

@@ -20,7 +20,7 @@ struct ActionCalls {
             for call in names.flatMap({ (calls["\(form)/{}/\($0)"] ?? []) + (calls["\(form)/\($0)/{}"] ?? []) }) {
                 guard let method = Self.meaning(of: call, word), !hasPath || !Self.reads.contains(word),
                     found[method] == nil,
-                    path.map({ $0.parameters == call.path.parameters }) ?? true
+                    path.map({ $0.parameters.dropLast() == call.path.parameters.dropLast() }) ?? true
                 else { continue }
                 path = path ?? call.path
                 found[method] = call

@@ -220,9 +220,19 @@ struct CollectionFinder {
     private func setRecord(_ path: PathPattern, _ actions: [String: APIOperation], of collection: inout Collection) {
         collection.recordPath = path
         for call in calls[path.form] ?? [] where call.path == path { collection.recordCalls[call.method] = call }
-        for (method, call) in actions where collection.recordCalls[method] == nil {
-            if call.path.parameters == path.parameters { collection.recordCalls[method] = call }
+        let others = (calls[path.form] ?? []).map { ($0.method, $0) } + actions.map { ($0.key, $0.value) }
+        for (method, call) in others
+        where collection.recordCalls[method] == nil && isSame(call.path, path, collection) {
+            collection.recordCalls[method] = call
         }
+    }
+
+    /// Whether a path names a record as another one does, or by its key under another name: `/orders/{orderId}` beside
+    /// `/orders/{id}`.
+    private func isSame(_ path: PathPattern, _ other: PathPattern, _ collection: Collection) -> Bool {
+        if path.parameters == other.parameters { return true }
+        return path.parameters.dropLast() == other.parameters.dropLast()
+            && recordName(path, collection.path, collection.answer.item)?.direct == collection.key.value
     }
 
     /// A list whose records have their key at the end of a text, if each of them can be read by it.
