@@ -105,7 +105,9 @@ struct ContentTests {
             }
             try await store.update("photos", key: "a", body: JSONText(parsing: #"{"caption":"x"}"#), at: now())
             engine.noteLocalWrite()
-            try await store.until { try store.readyChanges(limit: 9, at: now()).isEmpty && store.pendingCount().pending == 2 }
+            try await store.until {
+                try store.readyChanges(limit: 9, at: now()).isEmpty && store.pendingCount().pending == 2
+            }
             #expect(try field("upload_status", of: "a") == "uploading")
             upstream.release()
             try await store.until { try store.pendingCount().pending == 0 }

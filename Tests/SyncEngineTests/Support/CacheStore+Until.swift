@@ -1,4 +1,5 @@
 import CacheStore
+import SQLiteStore
 
 extension CacheStore {
     /// Waits for commits until the condition holds.
