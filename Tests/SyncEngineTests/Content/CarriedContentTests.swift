@@ -166,4 +166,29 @@ struct CarriedContentTests {
         #expect(Set(upstream.uploads.map(\.key)).count == 2)
         #expect(try store.pendingCount() == PendingCount(pending: 0, failed: 0))
     }
+
+    @Test func `an edit that was made while the content was sent goes out after it`() async throws {
+        try upstream.records.set("/notes", "[]")
+        let engine = SyncEngine(
+            store: store, contents: contents, upstream: upstream, settings: SyncSettings(writeDelay: .zero),
+            time: SyncTime(clock: UnhurriedClock(), now: { [time] in time.timestamp }), random: { 0.5 }, log: .silent)
+        upstream.hold()
+        let running = Task { try await engine.run() }
+        defer {
+            upstream.release()
+            running.cancel()
+        }
+        let key = try await create("x", Self.png)
+        engine.noteLocalWrite()
+        try await store.until {
+            try store.pending(PendingQuery(limit: 1)).changes.first?["state"] == "uploading"
+        }
+        try await store.update("photos", key: key, body: .object(["caption": "y"]), at: time.timestamp)
+        engine.noteLocalWrite()
+        // The engine finds that the edit has to wait.
+        for _ in 1...1000 { await Task.yield() }
+        upstream.release()
+        try await store.until { try store.pendingCount().pending == 0 }
+        #expect(upstream.records.pushes.map(\.request.path) == ["/photos", "/photos/server-1"])
+    }
 }
