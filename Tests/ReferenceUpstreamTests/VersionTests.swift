@@ -1,3 +1,4 @@
+import EntitySchema
 import JSONText
 import ReferenceUpstream
 import Testing
@@ -74,6 +75,26 @@ struct VersionTests {
         let second = try await harness.send("PATCH", "/api/orders/o1", body, headers: key("k"))
         #expect(second.status == 200)
         #expect(second.body == first.body)
+    }
+
+    @Test("where the header is only for creations, an edit is applied again with it, and a creation is not")
+    func creationsAlone() async throws {
+        let yaml = """
+            schema: shop
+            upstream: { base_url: http://localhost, idempotency_header: { header: Idempotency-Key, for: create } }
+            entities:
+              orders:
+                fields: { id: { type: string }, note: { type: string } }
+                pull: { path: /orders }
+                push: { create: { call: POST /orders }, update: { call: "PATCH /orders/{id}" } }
+            """
+        let harness = try Harness(EntitySchema(yaml: yaml, file: "shop.yaml"), ["orders": [#"{"id":"a","note":"n"}"#]])
+        for _ in 1...2 {
+            _ = try await harness.send("POST", "/orders", #"{"note":"b"}"#, headers: key("1"))
+            _ = try await harness.send("PATCH", "/orders/a", #"{"note":"c"}"#, headers: key("2"))
+        }
+        #expect(harness.upstream.log.map(\.idempotencyKey) == ["1", nil, "1", nil])
+        #expect(harness.upstream.log.map(\.applied) == [true, true, false, true])
     }
 
     @Test("a key used for another request is refused with 422")

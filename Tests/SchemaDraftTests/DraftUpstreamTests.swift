@@ -312,4 +312,22 @@ struct DraftUpstreamTests {
         #expect(!some.yaml.contains("\n  idempotency_header:"), "\(some.yaml)")
         #expect(some.todos.contains { $0.contains("idempotency_header") && $0.hasSuffix("POST /parts") })
     }
+
+    @Test(
+        "It is only for the kinds of changes that all take it",
+        arguments: [
+            (true, "idempotency_header: { header: Idempotency-Key, for: [create, update] }"),
+            (false, "idempotency_header: { header: Idempotency-Key, for: [create] }"),
+        ])
+    func idempotencyOperations(_ updatesTakeIt: Bool, _ expected: String) throws {
+        let thing = "Thing: { type: object, properties: { id: { type: integer }, name: { type: string } } }"
+        let key = "parameters: [{ name: Idempotency-Key, in: header, schema: { type: string } }],"
+        let update = SmallDocument.call("patch", "Thing", "Thing", updatesTakeIt ? key : "")
+        let paths = [
+            "/things: { \(SmallDocument.list("Thing")), \(SmallDocument.call("post", "Thing", "Thing", key)) }",
+            "/things/{id}: { \(SmallDocument.single("Thing")), \(update), \(SmallDocument.deletion) }",
+        ]
+        let draft = try SchemaDraft.of(SmallDocument(schemas: [thing], paths: paths).text)
+        #expect(draft.yaml.contains(expected), "\(draft.yaml)")
+    }
 }

@@ -8,6 +8,18 @@ package struct UpstreamPlan: Sendable, Equatable {
         package var name: TextPattern?
     }
 
+    /// The header that carries the idempotency key of each change.
+    package struct IdempotencyHeader: Sendable, Equatable {
+        package var name: String
+        /// Those whose repeats the upstream recognizes by it. Some upstreams ignore it in all but creations.
+        package var operations: Set<Operation>
+
+        package init(name: String, operations: Set<Operation>) {
+            self.name = name
+            self.operations = operations
+        }
+    }
+
     /// How an access token is exchanged for another: `POST path {send: refresh token}`, or a POST without a body that
     /// carries the access token itself.
     package struct Refresh: Sendable, Equatable {
@@ -72,7 +84,7 @@ package struct UpstreamPlan: Sendable, Equatable {
     package var answers = AnswerPlan()
     /// Where a response has a single record, unless an entity sets it.
     package var record: Place
-    package var idempotencyHeader: String?
+    package var idempotencyHeader: IdempotencyHeader?
     /// Sent with every request below the base address.
     package var headers: [Header] = []
     package var version: Version?
@@ -86,6 +98,11 @@ package struct UpstreamPlan: Sendable, Equatable {
     package var signals: [SignalSource] = []
 
     static let defaultSettle = Duration.seconds(60)
+
+    /// The header that carries the idempotency key of a change of this kind; nil if none does.
+    package func keyHeader(of operation: Operation) -> String? {
+        idempotencyHeader.flatMap { $0.operations.contains(operation) ? $0.name : nil }
+    }
 
     /// Where an error response has its text.
     package var errorMessage: Place? { answers.errorMessage }

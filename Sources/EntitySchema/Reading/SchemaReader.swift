@@ -95,14 +95,25 @@ struct SchemaReader {
 
     private func idempotencyHeader(
         _ node: SchemaNode?, beside headers: [UpstreamPlan.Header]
-    ) throws(SchemaError) -> String? {
+    ) throws(SchemaError) -> UpstreamPlan.IdempotencyHeader? {
         guard let node else { return nil }
-        let name = try node.string()
-        try node.checkHeader(name, "")
+        if node.isMapping { try node.requireKeys(["header", "for"]) }
+        let header = node.isMapping ? try node.required("header") : node
+        let name = try header.string()
+        try header.checkHeader(name, "")
         guard !headers.contains(where: { $0.name.lowercased() == name.lowercased() }) else {
-            throw node.error("\(name) is in upstream.headers too; remove it there")
+            throw header.error("\(name) is in upstream.headers too; remove it there")
         }
-        return name
+        return UpstreamPlan.IdempotencyHeader(
+            name: name, operations: try node.isMapping ? operations(node.child("for")) : Set(Operation.allCases))
+    }
+
+    private func operations(_ node: SchemaNode?) throws(SchemaError) -> Set<Operation> {
+        guard let node else { return Set(Operation.allCases) }
+        var operations: Set<Operation> = []
+        for element in try node.oneOrMore() { operations.insert(try element.word()) }
+        guard !operations.isEmpty else { throw node.error("expected create, update or delete, or a list of these") }
+        return operations
     }
 
     private func limits(_ node: SchemaNode?) throws(SchemaError) -> RequestLimits? {

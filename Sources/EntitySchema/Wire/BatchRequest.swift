@@ -29,7 +29,7 @@ package struct BatchRequest: Sendable, Equatable {
         let body = plan.body.filled({ $0 == .changes ? JSONText.array(changes) : .none }, { _ in .none })
         let key = idempotencyKey(of: body ?? .null)
         var headers = [WireRequest.Header("Content-Type", plan.mediaType)]
-        if let name = upstream.idempotencyHeader { headers.append(WireRequest.Header(name, key)) }
+        if let name = keyHeader(upstream) { headers.append(WireRequest.Header(name, key)) }
         headers.append(.json)
         headers += trace?.headers(of: key) ?? []
         var request = WireRequest(method: plan.method, path: plan.path, headers: headers, body: body)
@@ -37,6 +37,12 @@ package struct BatchRequest: Sendable, Equatable {
         request.secretMembers = elements.reduce(into: []) { $0.formUnion($1.request.secretMembers) }
         request.hasManyAnswers = true
         return request
+    }
+
+    /// The header for the key of the batch; nil if the upstream does not look for it in one of the changes.
+    private func keyHeader(_ upstream: UpstreamPlan) -> String? {
+        guard elements.allSatisfy({ upstream.keyHeader(of: $0.request.operation) != nil }) else { return nil }
+        return upstream.idempotencyHeader?.name
     }
 
     /// The trace that all of the changes belong to, if their callers named the same parent.

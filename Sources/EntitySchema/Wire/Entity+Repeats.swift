@@ -6,7 +6,7 @@ extension Entity {
     package func recognizesRepeats(
         of operation: Operation, record: JSONText, fields: [String], _ upstream: UpstreamPlan
     ) -> Bool {
-        upstream.idempotencyHeader != nil
+        upstream.keyHeader(of: operation) != nil
             || route(for: operation, record: record, fields: fields).map(\.namesKey) ?? false
     }
 }

@@ -69,7 +69,7 @@ package struct PushRequest: Sendable, Equatable {
     /// Every attempt of one change carries the same key, so the upstream recognises a repeat.
     package func request(_ plan: UpstreamPlan, idempotencyKey: String) -> WireRequest {
         var headers: [WireRequest.Header] = []
-        if let name = plan.idempotencyHeader { headers.append(WireRequest.Header(name, idempotencyKey)) }
+        if let name = plan.keyHeader(of: operation) { headers.append(WireRequest.Header(name, idempotencyKey)) }
         if let version { headers.append(plan.header(ofVersion: version)) }
         let form = form(idempotencyKey: idempotencyKey)
         let type = form?.type ?? content?.type ?? (body == nil ? nil : encoding.mediaType)

@@ -109,13 +109,14 @@ struct BatchHandler {
         let upstream = handler.schema.upstream
         let version: String
         if case .field(let field)? = upstream.version { version = field.header } else { version = "If-Match" }
-        let own = ["content-type", "content-length", version.lowercased(), upstream.idempotencyHeader?.lowercased()]
+        let keyHeader = upstream.idempotencyHeader?.name
+        let own = ["content-type", "content-length", version.lowercased(), keyHeader?.lowercased()]
         var headers = Headers()
         for field in request.headers.fields where !own.contains(field.name.lowercased()) {
             headers.append(name: field.name, value: field.value)
         }
         if hasBody { headers.append(name: "Content-Type", value: route.encoding.mediaType) }
-        if let name = upstream.idempotencyHeader, let key = reading.values[.value("key")]?.plain {
+        if let name = keyHeader, let key = reading.values[.value("key")]?.plain {
             headers.append(name: name, value: key)
         }
         if let text = reading.values[.value("version")]?.plain { headers.append(name: version, value: text) }

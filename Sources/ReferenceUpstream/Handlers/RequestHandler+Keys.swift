@@ -6,7 +6,9 @@ internal import SocketServer
 extension RequestHandler {
     /// In the schema's header, or where a route of the schema has `{$key}`.
     func idempotencyKey(of request: Request) -> String? {
-        if let name = schema.upstream.idempotencyHeader { return request.headers[single: name] }
+        if let header = schema.upstream.idempotencyHeader, isRead(header, in: request) {
+            return request.headers[single: header.name]
+        }
         guard request.method != "GET", let matches = try? matches(request) else { return nil }
         for match in matches {
             guard let route = match.target.writeRoute, route.namesKey else { continue }
@@ -14,6 +16,14 @@ extension RequestHandler {
             if let key = inPath ?? key(inBody: request, route) { return key }
         }
         return nil
+    }
+
+    /// Whether the header is looked for: a server that knows only creations by it ignores it in all other changes.
+    private func isRead(_ header: UpstreamPlan.IdempotencyHeader, in request: Request) -> Bool {
+        guard header.operations.count < Operation.allCases.count, let matches = try? matches(request) else {
+            return true
+        }
+        return matches.contains { $0.target.operation.map(header.operations.contains) ?? true }
     }
 
     private func key(in query: String?, _ route: PushRoute) -> String? {
@@ -33,6 +43,15 @@ extension Routes.Target {
     fileprivate var writeRoute: PushRoute? {
         switch self {
         case .push(_, _, let route), .upload(_, let route), .removal(_, let route): route
+        default: nil
+        }
+    }
+
+    /// Of a change of one record; nil of anything else.
+    fileprivate var operation: Operation? {
+        switch self {
+        case .push(_, let operation, _): operation
+        case .upload, .removal: .update
         default: nil
         }
     }

@@ -1,3 +1,5 @@
+internal import EntitySchema
+
 /// What the draft says about the upstream as a whole.
 struct DraftUpstream: Sendable {
     enum SignIn: Sendable, Equatable {
@@ -15,7 +17,7 @@ struct DraftUpstream: Sendable {
     var headers: [(name: String, value: Guess<String>)] = []
     var probe: Guess<String>?
     var errorMessage: Guess<String>?
-    var idempotencyHeader: Guess<String>?
+    var idempotencyHeader: Guess<UpstreamPlan.IdempotencyHeader>?
     var hasEntityTags: Guess<Bool>?
     var todos: [String] = []
 }

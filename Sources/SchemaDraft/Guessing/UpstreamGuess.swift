@@ -1,3 +1,5 @@
+internal import EntitySchema
+
 /// What a document says about the upstream as a whole.
 struct UpstreamGuess {
     let document: OpenAPIDocument
@@ -191,14 +193,15 @@ struct UpstreamGuess {
     // MARK: Changes
 
     /// A creation that does not take it would be made twice: with such a header the daemon repeats those it cannot look up.
-    private func idempotencyHeader() -> (header: Guess<String>?, todo: String?) {
+    private func idempotencyHeader() -> (header: Guess<UpstreamPlan.IdempotencyHeader>?, todo: String?) {
         let names = ["idempotency-key", "x-idempotency-key", "idempotencykey", "paypal-request-id", "x-idempotency"]
         let creations = collections.compactMap(\.creation)
         for creation in creations {
             guard let found = names.lazy.compactMap({ creation.header($0) }).first else { continue }
             let lacking = creations.filter { $0.header(found.name) == nil }
             guard let first = lacking.first else {
-                return (Guess(found.name, "POST \(creation.path.text) takes it"), nil)
+                let header = UpstreamPlan.IdempotencyHeader(name: found.name, operations: operations(with: found.name))
+                return (Guess(header, "POST \(creation.path.text) takes it"), nil)
             }
             let more = lacking.count > 1 ? " and \(lacking.count - 1) more" : ""
             return (
@@ -208,6 +211,19 @@ struct UpstreamGuess {
             )
         }
         return (nil, nil)
+    }
+
+    /// Those whose calls all take the header, as creations do.
+    private func operations(with header: String) -> Set<Operation> {
+        let updates = collections.flatMap { collection in
+            ["PATCH", "PUT", "POST"].compactMap { collection.recordCalls[$0] }
+                + [collection.keyed.update?.call].compactMap(\.self)
+        }
+        let deletions = collections.compactMap { $0.recordCalls["DELETE"] ?? $0.keyed.deletion?.call }
+        var operations: Set<Operation> = [.create]
+        if updates.allSatisfy({ $0.header(header) != nil }) { operations.insert(.update) }
+        if deletions.allSatisfy({ $0.header(header) != nil }) { operations.insert(.delete) }
+        return operations
     }
 
     private func hasEntityTags() -> Guess<Bool>? {

@@ -1,3 +1,5 @@
+internal import EntitySchema
+
 /// Writes `upstream`.
 struct UpstreamWriter {
     let upstream: DraftUpstream
@@ -21,13 +23,22 @@ struct UpstreamWriter {
         }
         members.append(YAMLNode.Member("pagination", PagingWriter.node(paging), reason))
         if let header = upstream.idempotencyHeader {
-            members.append(YAMLNode.Member("idempotency_header", .text(header.value), header.reason))
+            members.append(YAMLNode.Member("idempotency_header", Self.node(header.value), header.reason))
         }
         if let tags = upstream.hasEntityTags {
             members.append(YAMLNode.Member("version", .mapping([YAMLNode.Member("etag", .word("true"))]), tags.reason))
         }
         if !upstream.todos.isEmpty { members.append(.comment(upstream.todos.map { "TODO \($0)" })) }
         return YAMLNode.Member("upstream", .block(members))
+    }
+
+    private static func node(_ header: UpstreamPlan.IdempotencyHeader) -> YAMLNode {
+        let operations = Operation.allCases.filter(header.operations.contains)
+        guard operations != Operation.allCases else { return .text(header.name) }
+        return .mapping([
+            YAMLNode.Member("header", .text(header.name)),
+            YAMLNode.Member("for", .list(operations.map { .text($0.rawValue) })),
+        ])
     }
 
     private var auth: YAMLNode.Member? {

@@ -51,6 +51,7 @@ struct UnusedKeyTests {
             ("limits: [{ parallel: 2 }, { parallel: 3 }]", "limits.1.parallel", "set twice"),
             ("headers: { X-Key: a }, idempotency_header: x-key", "idempotency_header", "in upstream.headers too"),
             ("idempotency_header: Content-Type", "idempotency_header", "set by the daemon itself"),
+            ("headers: { K: a }, idempotency_header: { header: k }", "idempotency_header.header", "headers too"),
             (
                 "auth: { send: { basic: true }, refresh: { path: /r, send: t, token: t } }", "auth.refresh",
                 "never refreshed"

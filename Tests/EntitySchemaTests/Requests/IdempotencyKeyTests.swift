@@ -76,6 +76,70 @@ struct IdempotencyKeyTests {
         #expect(!entity.recognizesRepeats(of: .update, record: .object([:]), fields: ["text"], schema.upstream))
     }
 
+    private static let routes = """
+        create: { call: POST /notes }, update: { call: "PATCH /notes/{id}" }, delete: { call: "DELETE /notes/{id}" }
+        """
+
+    @Test(
+        "the header goes with the changes whose repeats the upstream recognizes by it, and only with these",
+        arguments: [
+            ("Key", Operation.allCases), ("{ header: Key }", Operation.allCases),
+            ("{ header: Key, for: create }", [Operation.create]),
+            ("{ header: Key, for: [create, delete] }", [Operation.create, .delete]),
+        ])
+    func header(_ header: String, _ operations: [Operation]) throws {
+        let schema = try Self.schema(upstream: ", idempotency_header: \(header)", push: Self.routes)
+        let notes = try #require(schema["notes"])
+        let record = JSONText.object(["id": "a", "text": "new"])
+        for operation in Operation.allCases {
+            let isTaken = operations.contains(operation)
+            #expect(
+                notes.recognizesRepeats(of: operation, record: record, fields: ["text"], schema.upstream) == isTaken)
+            let body = JSONText.object(["text": "new"])
+            let sent = try #require(notes.request(for: operation, record: record, body: body))
+                .request(schema.upstream, idempotencyKey: "k")
+            #expect(sent.headers.contains(WireRequest.Header("Key", "k")) == isTaken, "\(operation)")
+        }
+    }
+
+    @Test("a batch has a key of its own in the header only if that is for all of its changes")
+    func headerOfBatch() throws {
+        let element = #"{ method: "{$method}", url: "{$path}", body: $body, k: "{$key}" }"#
+        let batch = "batch: { call: POST /b, element: \(element) }"
+        let header = ", idempotency_header: { header: Key, for: create }, \(batch)"
+        let schema = try Self.schema(upstream: header, push: Self.routes)
+        let notes = try #require(schema["notes"])
+        let record = JSONText.object(["id": "a", "text": "new"])
+        func hasHeader(_ operations: [Operation]) throws -> Bool {
+            let plan = try #require(schema.upstream.batch)
+            let elements = try operations.map { operation in
+                let change = try #require(notes.request(for: operation, record: record, body: .object(["text": "new"])))
+                return notes.element(change, of: record, idempotencyKey: "k", in: plan)
+            }
+            let sent = BatchRequest(plan: plan, elements: elements).request(schema.upstream)
+            return sent.headers.contains { $0.name == "Key" }
+        }
+        #expect(try hasHeader([.create, .create]))
+        #expect(try !hasHeader([.create, .update]))
+        #expect(try !hasHeader([.update]))
+    }
+
+    @Test(
+        "a header that says in another way which changes it is for is refused",
+        arguments: [
+            ("{ for: create }", "idempotency_header", "the key header is missing"),
+            ("{ header: Key, for: [] }", "idempotency_header.for", "expected create, update or delete"),
+            ("{ header: Key, for: [create, updates] }", "idempotency_header.for.1", "updates is not known here"),
+            ("{ header: Key, for: POST }", "idempotency_header.for", "expected one of create, update, delete"),
+            ("{ header: Key, only: create }", "idempotency_header.only", "unknown key only"),
+        ])
+    func headerRefused(_ header: String, _ key: String, _ words: String) {
+        let error = #expect(throws: SchemaError.self) {
+            try Self.schema(upstream: ", idempotency_header: \(header)", push: Self.routes)
+        }
+        expectRefusal(error, "upstream.\(key)", words)
+    }
+
     @Test("a batch whose elements have the body that carries the key shows it")
     func batches() throws {
         let route = #"call: POST /notes, body: { <<: $fields, r: "{$key}" }"#

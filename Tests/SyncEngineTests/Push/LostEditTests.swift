@@ -33,6 +33,29 @@ struct LostEditTests {
         #expect(test.upstream.pushes.count == 1)
     }
 
+    private let creationKeys = TestEngine.shop.replacing(
+        "idempotency_header: Idempotency-Key", with: "idempotency_header: { header: Idempotency-Key, for: create }")
+
+    @Test("it is looked at before it is sent again where the upstream recognizes only creations by their key")
+    func keysOfCreations() async throws {
+        let test = try await sent(creationKeys, arrives: true)
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+        #expect(test.upstream.pushes.count == 1)
+        #expect(test.upstream.records("/orders").first?["notes"] == "mine")
+    }
+
+    @Test("a creation is repeated under its key there")
+    func creation() async throws {
+        let test = try TestEngine(schema: creationKeys)
+        _ = try await test.store.create("orders", body: .object(["notes": "new"]), at: test.clock.timestamp)
+        test.upstream.fail(.unclear(status: nil, "no answer"), afterApplying: true)
+        try await test.send()
+        try await test.send()
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+        #expect(test.upstream.pushes.count == 2 && Set(test.upstream.pushes.map(\.key)).count == 1)
+        #expect(test.upstream.records("/orders").count == 1)
+    }
+
     @Test("nor is one that is formed from the server's record, as a repeat under its key would be another request")
     func whole() async throws {
         let yaml = TestEngine.shop.replacing("PATCH /orders", with: "PUT /orders")

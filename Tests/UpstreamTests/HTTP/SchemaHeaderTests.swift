@@ -63,6 +63,25 @@ struct SchemaHeaderTests {
         #expect(shown.filter { $0.key.lowercased() == "accept" }.map(\.value.plain) == [expected])
     }
 
+    @Test("a header for the keys of creations goes with creations alone")
+    func keysOfCreations() async throws {
+        let plan = try EntitySchema(
+            yaml: """
+                schema: s
+                upstream: { base_url: "https://shop.example", idempotency_header: { header: X-Once, for: create } }
+                entities: { orders: { fields: { id: { type: string } }, pull: { path: /orders } } }
+                """, file: "s.yaml"
+        ).upstream
+        let transport = ScriptedTransport { _ in HTTPResponse.json(200, #"{"id":"a"}"#) }
+        let upstream = HTTPUpstream(plan: plan, transport: transport)
+        for operation in Operation.allCases {
+            let change = PushRequest(
+                entity: "orders", method: "POST", path: "/orders", body: .object(["notes": "n"]), operation: operation)
+            _ = try await upstream.push(change, idempotencyKey: operation.rawValue)
+        }
+        #expect(transport.requests.map { $0.header("X-Once") } == ["create", nil, nil])
+    }
+
     @Test(
         "those that the daemon sets itself, and those that would break a request, are refused",
         arguments: [

@@ -28,7 +28,7 @@ struct BatchCheck {
     /// shown. Without one it is looked up, and without a look-up it would fail and wait for a person.
     private func checkLostAnswers(of entity: Entity) throws(SchemaError) {
         for route in entity.push.create where route.lookUp == nil {
-            guard schema.upstream.idempotencyHeader != nil || route.namesKey, let plan = route.batch,
+            guard schema.upstream.keyHeader(of: .create) != nil || route.namesKey, let plan = route.batch,
                 plan.elements[.create] != nil, !route.isKeyShown(in: plan, for: .create)
             else { continue }
             let place = schema.upstream.batch == plan ? "push.create" : "push.create.batch"
