@@ -36,10 +36,11 @@ struct CreationSearch {
             let reading = try await read()
             if let found = reading.found { return .applied(found) }
             if let partial = reading.partial { return untilLong("the list may be cut: \(partial)") }
-            if let doubt = reading.doubt { return .unknowable("the list may be cut: \(doubt)") }
             guard reconciler.hasSettled(change, before: reading.age) else {
                 return .notYet("the upstream may still apply the attempt")
             }
+            // Such a list may still show the record, so a person is asked only once the upstream must show it.
+            if let doubt = reading.doubt { return .unknowable("the list may be cut: \(doubt)") }
             let isSame = before.map(reading.isSame) ?? false
             extensions = before.map(reading.extends) ?? false ? extensions + 1 : 0
             let isAfterAttempt = reading.isNewer && reading.pages == 1
