@@ -36,6 +36,13 @@ package struct ListDoubt {
         case .page, .cursor, .link, .header, .headerURL, .nextURL: return nil
         }
     }
+
+    /// The same for a look-up, which a list must not mislead: one that ends with as many records as servers do not show beyond
+    /// is rarely whole.
+    static func reasonForLookUp(_ list: ListPlan, pages: Int, records: Int, last: Page) -> String? {
+        reason(list, pages: pages, records: records, last: last)
+            ?? last.behindTotal.map { _ in "it ends at \(records) records, and the upstream may show no more" }
+    }
 }
 
 extension ListPlan {

@@ -50,6 +50,17 @@ struct ListDoubtTests {
         #expect(reason?.contains("counts 10000 records") == true)
     }
 
+    @Test("a list that ends where servers show no more says nothing about a creation, and is whole for all else")
+    func limit() {
+        let list = ListPlan(style: Self.byLength[1], size: "per", pageSize: 100, total: nil, records: .itself)
+        var last = Page(records: .array([]), count: 100, total: 1000)
+        #expect(ListDoubt.reasonForLookUp(list, pages: 10, records: 1000, last: last) == nil)
+        last.behindTotal = "11/1000"
+        #expect(ListDoubt.reason(list, pages: 10, records: 1000, last: last) == nil)
+        let reason = ListDoubt.reasonForLookUp(list, pages: 10, records: 1000, last: last)
+        #expect(reason == "it ends at 1000 records, and the upstream may show no more")
+    }
+
     @Test("a list that says whether there is more is not in doubt")
     func more() {
         var list = ListPlan(style: Self.byLength[2], size: "per", pageSize: 200, total: nil, records: .itself)

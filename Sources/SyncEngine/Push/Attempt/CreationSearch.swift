@@ -186,7 +186,7 @@ struct CreationSearch {
             }
             request.position = page.next
             if page.next == nil {
-                reading.doubt = ListDoubt.reason(
+                reading.doubt = ListDoubt.reasonForLookUp(
                     request.list, pages: reading.pages, records: reading.records, last: page)
                 reading.missing = max(0, (page.total ?? 0) - reading.records)
                 reading.isWhole = page.total == reading.records && page.total == reading.digests.count
