@@ -88,11 +88,7 @@ extension Service {
     func engine(
         _ store: CacheStore, _ contents: ContentFolder?, _ meter: ActivityMeter, _ standby: StandbyLink?
     ) throws -> SyncEngine {
-        // This clock keeps running while the machine sleeps.
-        let start = ContinuousClock.now
-        let serverClock = ServerClock(
-            now: host.now, monotonic: { start.duration(to: .now) },
-            initialOffset: try SyncEngine.rememberedClockOffset(in: store))
+        let serverClock = try serverClock(store)
         let settings = SyncSettings(
             interval: configuration.sync.interval, fullEvery: configuration.sync.fullEvery,
             deleteGuard: configuration.sync.deleteGuard,
@@ -118,6 +114,14 @@ extension Service {
                 mayPush: { standby?.lease.mayPush ?? true },
                 pause: host.pause
             ), log: logger("sync"))
+    }
+
+    private func serverClock(_ store: CacheStore) throws -> ServerClock {
+        // This clock keeps running while the machine sleeps.
+        let start = ContinuousClock.now
+        return ServerClock(
+            now: host.now, monotonic: { start.duration(to: .now) },
+            initialOffset: try SyncEngine.rememberedClockOffset(in: store))
     }
 
     func logKeeper(_ store: CacheStore, _ engine: SyncEngine) -> LogKeeper {
@@ -177,14 +181,14 @@ extension Service {
     }
 
     /// Nil when the schema has no sign-in for people, or a token file takes its place.
-    private func signInDesk() throws -> SignInDesk? {
+    private func signInDesk(_ store: CacheStore) throws -> SignInDesk? {
         let plan = setup.schema.upstream
         guard configuration.upstream.tokenFile == nil, let refresh = plan.refresh, !plan.login.isEmpty else {
             return nil
         }
-        let session = SignInSession(
-            configuration.access(to: plan, over: try transport(), now: host.now), refresh: refresh,
-            deadline: configuration.upstream.deadline)
+        let session = try SignInSession(
+            configuration.access(to: plan, over: transport(), clock: serverClock(store), now: host.now),
+            refresh: refresh, deadline: configuration.upstream.deadline)
         return SignInDesk(
             ways: plan.login, session: session, store: TokenStore(path: configuration.signInFile), now: host.now,
             makeID: RandomID.make)
@@ -264,7 +268,7 @@ extension Service {
             store: store, engine: engine, callers: callers, about: try about(store, state),
             calendar: configuration.calendar,
             parts: DaemonParts(
-                signIns: try signInDesk(), standby: standby?.part,
+                signIns: try signInDesk(store), standby: standby?.part,
                 thumbnailer: Thumbnailer(executable: "/proc/self/exe"),
                 doctor: { checks.findings($0).map(\.json) }),
             runtime: APIRuntime(
