@@ -75,7 +75,7 @@ extension UpstreamShape {
             "PATCH /api/tickets/{id}": Call(),
             "POST /api/tickets/{id}/reassign": Call(required: [["assigned_user_id"]]),
             "POST /api/tickets/{ticket_id}/reply": Call(
-                required: [["html_body"]], alsoKnown: ["pending_attachment_ids"],
+                required: [["html_body"]], alsoKnown: ["pending_attachment_ids", "status"],
                 answer: [
                     ("message_id", "id"), ("type", "type"), ("body_text", "body_text"), ("created_at", "created_at"),
                 ]),
