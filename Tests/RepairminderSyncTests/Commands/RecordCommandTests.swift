@@ -71,12 +71,27 @@ import Testing
         for (status, expected) in [(409, CommandStatus.badData), (503, .temporaryFailure)] {
             let problem = LocalAPIProblem(status: status, title: "x", detail: "conflict 1 is already undone")
             await #expect {
-                try await ConflictsCommand.deciding { () throws(LocalAPIError) in throw .problem(problem) }
+                try await ConflictsCommand.undoing { () throws(LocalAPIError) in throw .problem(problem) }
             } throws: { error in
                 let failure = error as? CommandFailure
                 return failure?.status == expected && failure?.message == "conflict 1 is already undone"
             }
         }
+    }
+
+    @Test(
+        "resolving a conflict that is decided ends with 65, and one whose change is being sent with 75",
+        arguments: [("\"local\"", CommandStatus.badData), ("null", .temporaryFailure)])
+    func resolving(winner: String, expected: CommandStatus) async {
+        let client = LocalAPIClient { (request) throws(LocalAPIError) in
+            request.target == "/v1/conflicts/1"
+                ? LocalAPIResponse(status: 200, body: Array("{\"winner\":\(winner)}".utf8))
+                : LocalAPIResponse(status: 409, body: Array(#"{"title":"Conflict","code":"conflict"}"#.utf8))
+        }
+        let failure = await #expect(throws: CommandFailure.self) {
+            try await ConflictsCommand.resolve("1", .object(["winner": "local"]), client)
+        }
+        #expect(failure?.status == expected)
     }
 
     @Test("before a write the upstream is asked for a record that is not cached; if it cannot be, the status is 75")
