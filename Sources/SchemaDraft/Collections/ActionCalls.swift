@@ -52,7 +52,7 @@ struct ActionCalls {
         return path.segments.contains { names.contains($0.lowercased()) }
     }
 
-    /// A verb alone, with the name of what it is about, and with what finds that, in small letters as in the form of a
+    /// A verb alone, with the name of what it is about, and with what finds that. In lower case, as in the form of a
     /// path: `get`, `getorder`, `get-order`, `getorderbyid`.
     private static func spellings(of verb: String, _ base: [String]) -> [String] {
         let name = Words.singular(base.last ?? "").lowercased()

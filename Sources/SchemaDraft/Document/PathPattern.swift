@@ -22,8 +22,8 @@ struct PathPattern: Sendable, Hashable {
     var lastSegment: String { segments[segments.count - 1] }
     var endsWithSlash: Bool { text.hasSuffix("/") && text.count > 1 }
 
-    /// Without a slash at the end, in small letters and with one name for all parameters, so that paths compare by their
-    /// form.
+    /// Without a slash at the end, in lower case and with one name for all parameters, so that paths compare by their
+    /// form. Servers of ASP.NET take any case, and their documents mix them.
     var form: String { Self.form(segments[...]) }
 
     static func form(_ segments: ArraySlice<String>) -> String {

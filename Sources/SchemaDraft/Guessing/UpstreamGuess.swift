@@ -17,7 +17,7 @@ struct UpstreamGuess {
             let such = shown.map { ", such as \($0)" } ?? ", https://…"
             upstream.todos.append("base_url: the address of the API\(such), here or in the configuration")
         } else if let address = upstream.address?.value, !document.isObserved, isForTrials(address) {
-            upstream.todos.append("base_url: check that it is the right one: by its name, \(address) is for trials")
+            upstream.todos.append("base_url: \(address) looks like one for trials: check that it is the right one")
         }
         var own = Set(signIn.headers.map { $0.name.lowercased() })
         if case .header(let name, _) = signIn.signIn.value { own.insert(name.lowercased()) }
@@ -38,7 +38,7 @@ struct UpstreamGuess {
         }
     }
 
-    /// The first that can be called. Many documents name the one to try the API at before that with the user's records.
+    /// The first that can be called. Many documents name a sandbox before the server with the user's records.
     private func address() -> Guess<String>? {
         let all = document.addresses.compactMap(usable)
         guard let address = all.first(where: { !isForTrials($0) }) ?? all.first else { return nil }
@@ -51,8 +51,8 @@ struct UpstreamGuess {
         "sandbox", "test", "testing", "staging", "stage", "stg", "uat", "qa", "mock", "demo", "dev", "preprod",
     ]
 
-    /// Whether a word of an address says that it is there to try the API: `https://api-sandbox.shop.com`. Not in its
-    /// domain, which may be `dev.to`, nor where the document came from.
+    /// Whether a word of an address says that it is for trials: `https://api-sandbox.shop.com`. Its domain, which may be
+    /// `dev.to`, does not count, nor does the server that the document came from.
     private func isForTrials(_ address: String) -> Bool {
         guard let origin = Self.origin(of: address), origin.lowercased() != source.flatMap(Self.origin)?.lowercased()
         else { return false }

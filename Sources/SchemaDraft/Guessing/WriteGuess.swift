@@ -241,8 +241,8 @@ struct WriteGuess {
         names.prefix(5).joined(separator: ", ") + (names.count > 5 ? ", …" : "")
     }
 
-    /// What the body of a PATCH must have, though an edit sends only the fields that it changes. A body that is the record as
-    /// it is shown says of its members only that they are always there.
+    /// What the body of a PATCH must have, though an edit sends only the fields that it changes. Where the body is the
+    /// record as it is shown, `required` says only that a record always has the members.
     private func neededBeside(_ operation: APIOperation, _ found: BodyGuess.Found) -> [DraftField] {
         let fields = found.fields?.filter { $0.name != key } ?? []
         guard operation.method != "PUT", fields.count > 1, !isShown(operation), found.encoding != BodyGuess.mergePatch,
@@ -251,7 +251,8 @@ struct WriteGuess {
         return fields.filter { found.required.contains($0.wireName) }
     }
 
-    /// Whether an edit may send all fields as the upstream shows them. An element of a list that comes again may be made twice.
+    /// Whether an edit may send all fields as the upstream shows them. An element of a list that is sent again may be
+    /// made twice.
     private func isRepeatable(_ found: BodyGuess.Found) -> Bool {
         if case .resource = found.body { return false }
         let isPlain = found.fields?.allSatisfy { field in

@@ -25,8 +25,8 @@ enum RecordWriting {
         return try FieldArgument.object(fields)
     }
 
-    /// When the daemon rejects a field sent as text that looks like JSON, adds how to send it as JSON. The conflict of a
-    /// change in the queue may end by itself, as when it is being sent; that of a record lasts.
+    /// When the daemon rejects a field sent as text that looks like JSON, adds how to send it as JSON. `ofQueue`: the
+    /// write is to a change in the queue, so that a conflict may end by itself, as when the change is being sent.
     static func explaining<Answer>(
         _ arguments: [String], ofQueue: Bool = false, _ write: () async throws(LocalAPIError) -> Answer
     ) async throws(CommandFailure) -> Answer {

@@ -42,7 +42,7 @@ struct HookSettings: Sendable, Equatable {
         guard let file = stat(of: path) else {
             return errno == ENOENT || errno == ENOTDIR ? "\(key): \(path) does not exist" : nil
         }
-        return file.isFile && file.st_mode & 0o111 != 0 ? nil : "\(key): \(path) is no executable file"
+        return file.isFile && file.st_mode & 0o111 != 0 ? nil : "\(key): \(path) is not an executable file"
     }
 
     /// Checks it against the schema.

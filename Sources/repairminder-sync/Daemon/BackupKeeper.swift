@@ -33,12 +33,12 @@ struct BackupKeeper {
     }
 
     func runDueTasks() async throws {
-        // First, because a new backup may need the room of those that are too many; it is made even if that fails.
+        // First, because a new backup may need the room of old ones. The backup is made even if this fails.
         try? prune()
         do {
             try await backUpIfDue()
         } catch let error as CacheError {
-            // A disk without room for a copy does not keep the database from being checked.
+            // The database is checked even if the disk has no room for a copy.
             if case .unwritable = error { try await checkIfDue() }
             throw error
         }

@@ -5,8 +5,8 @@ import SQLiteStore
 
 /// Prunes the change log to its limits in small batches while nothing is syncing.
 ///
-/// A slow upstream, or one that means ill, can keep syncs going without end, and the log would fill the disk. So what
-/// is left for an hour is pruned during a sync too.
+/// A slow or hostile upstream can keep a sync running without end, and the log would fill the disk. So pruning that has
+/// waited for an hour runs during a sync too.
 struct LogKeeper {
     let store: CacheStore
     let limits: LogLimits
@@ -20,7 +20,7 @@ struct LogKeeper {
     private static let interval = Duration.seconds(600)
     /// The pause between batches, which leaves the disk to other work.
     private static let pause = Duration.milliseconds(50)
-    /// How many runs in a row may leave something.
+    /// How many runs in a row may leave something to prune before one also runs during a sync.
     private static let mostUnfinished = 6
 
     /// Runs until the task is cancelled.

@@ -43,14 +43,14 @@ struct CommandFailure: Error, Equatable {
         if case .problem(let problem) = error { self.problem = problem.document }
     }
 
-    /// Of a read for which the daemon may ask the upstream: what it cannot know now, it may know later.
+    /// The failure of a read for which the daemon may ask the upstream. A record that is not cached now may be later.
     init(reading error: LocalAPIError) {
         self.init(error)
         if case .problem(let problem) = error, problem.code == "not_cached" { status = .temporaryFailure }
     }
 
-    /// Of a write whose conflict does not end by itself, so that trying again is of no use: the key is taken, other
-    /// records refer to the record, the decision is made.
+    /// The failure of a write whose conflict does not end by itself, so that trying again does not help: the key is
+    /// taken, other records refer to the record, or the conflict is decided.
     init(lasting error: LocalAPIError) {
         self.init(error)
         if case .problem(let problem) = error, problem.status == 409 { status = .badData }

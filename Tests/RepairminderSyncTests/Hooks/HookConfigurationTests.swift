@@ -31,12 +31,12 @@ struct HookConfigurationTests {
         try #require(try folder.configuration(yaml: "hooks:\n  label: { \(text) }\n").hooks.first)
     }
 
-    @Test("a program that is missing, or no executable file, is a warning that names the key")
+    @Test("a program that is missing, or not an executable file, is a warning that names the key")
     func missingProgram() throws {
         let file = try folder.write("echo", to: "label")
         for (path, words) in [
             ("/nonexistent/label", "does not exist"), ("\(file)/label", "does not exist"),
-            (file, "is no executable file"), ("/usr", "is no executable file"),
+            (file, "is not an executable file"), ("/usr", "is not an executable file"),
         ] {
             let warning = try hook("on: offline, command: \(path)").programWarning
             #expect(warning?.contains("hooks.label.command: \(path) \(words)") == true, "\(warning ?? "")")
