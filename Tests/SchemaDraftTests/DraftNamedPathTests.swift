@@ -63,6 +63,17 @@ struct DraftNamedPathTests {
         #expect(account.push.delete.first?.call == "DELETE /api/Account/Delete?\(name)={id}")
     }
 
+    @Test("A POST that changes the record named in the query gets the whole record, as one with the key in its body does")
+    func post() throws {
+        let draft = try draft([
+            "/api/Account/GetAll: { \(Document.list("Account")) }",
+            "/api/Account/Get: { \(Document.single("Account", Self.parameter("id", "query"))) }",
+            "/api/Account/Update: { \(Document.call("post", "New", "Account", Self.parameter("id", "query"))) }",
+        ])
+        let update = try #require(draft.schema.entities.first?.push.update.first, "\(draft.yaml)")
+        #expect(update.call == "POST /api/Account/Update?id={id}" && update.sendsRecord)
+    }
+
     @Test("Paths that differ only in their case belong together")
     func spelling() throws {
         let draft = try draft([

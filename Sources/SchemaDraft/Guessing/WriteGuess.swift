@@ -140,7 +140,7 @@ struct WriteGuess {
         var reasons: [String] = []
         if calls.isEmpty, let keyed = collection.keyed.update {
             do throws(BodyGuess.Problem) {
-                var route = try update(by: keyed.call, entity, isKeyed: keyed.parameter == nil)
+                var route = try update(by: keyed.call, entity, keyed)
                 route.call += KeyedCalls.query(keyed.parameter, of: key, after: route.call)
                 entity.update = route
                 return
@@ -185,11 +185,12 @@ struct WriteGuess {
         throw BodyGuess.Problem(reason: "it is described as a call to \(verb) something")
     }
 
-    /// `isKeyed`: it finds the record by the key in its body.
+    /// `keyed`: it finds the record by the key in its body or in a parameter.
     private func update(
-        by operation: APIOperation, _ entity: DraftEntity, isKeyed: Bool = false
+        by operation: APIOperation, _ entity: DraftEntity, _ keyed: KeyedCalls.Call? = nil
     ) throws(BodyGuess.Problem) -> DraftRoute {
         try checkUpdate(operation)
+        let isKeyed = keyed.map { $0.parameter == nil } ?? false
         let found = try BodyGuess(shapes: shapes, fields: entity.fields).found(in: operation)
         var route = route(operation, found)
         guard let fields = found.fields else {
@@ -202,7 +203,7 @@ struct WriteGuess {
         guard !names.isEmpty else { throw BodyGuess.Problem(reason: "no field of the record is sent") }
         try checkNeeded(found)
         route.fields = names
-        complete(&route, operation, found, isKeyed: isKeyed)
+        complete(&route, operation, found, keyed)
         return route
     }
 
@@ -218,13 +219,13 @@ struct WriteGuess {
 
     /// What an update sends beside its fields, and what it may clear.
     private func complete(
-        _ route: inout DraftRoute, _ operation: APIOperation, _ found: BodyGuess.Found, isKeyed: Bool
+        _ route: inout DraftRoute, _ operation: APIOperation, _ found: BodyGuess.Found, _ keyed: KeyedCalls.Call?
     ) {
         route.isPartial = PartialUpdate.isOne(operation, found, key: key)
-        let isReplacing = takesWhole(operation, isKeyed: isKeyed)
+        let isReplacing = takesWhole(operation, isKeyed: keyed != nil)
         let needed = neededBeside(operation, found)
         route.isWhole = isReplacing || !needed.isEmpty && isRepeatable(found)
-        route.keyMember = keyMember(operation, found, isNeeded: isKeyed || isReplacing)
+        route.keyMember = keyMember(operation, found, isNeeded: isReplacing || keyed != nil && keyed?.parameter == nil)
         let unsent = Self.listed(found.unsent)
         if operation.method == "PUT" || isReplacing, !route.isPartial, !unsent.isEmpty {
             route.reason = "it also takes \(unsent), and an edit sends none of it: check that nothing is cleared"
@@ -261,8 +262,8 @@ struct WriteGuess {
         return isPlain == true && collection.single != nil
     }
 
-    /// Whether a POST that changes a record may clear what an edit leaves out: it finds the record by the key in its body, or takes
-    /// what the document calls the record.
+    /// Whether a POST that changes a record may clear what an edit leaves out: it finds the record by the key in its body
+    /// or in a parameter, or takes what the document calls the record.
     private func takesWhole(_ operation: APIOperation, isKeyed: Bool) -> Bool {
         guard operation.method == "POST", !PartialUpdate.isSaid(in: operation.words.lowercased()) else { return false }
         return isKeyed || isShown(operation)
