@@ -63,7 +63,7 @@ struct DraftNamedPathTests {
         #expect(account.push.delete.first?.call == "DELETE /api/Account/Delete?\(name)={id}")
     }
 
-    @Test("A POST that changes the record named in the query gets the whole record, as one with the key in its body does")
+    @Test("A POST with the key in the query gets the whole record, as one with the key in its body does")
     func post() throws {
         let draft = try draft([
             "/api/Account/GetAll: { \(Document.list("Account")) }",
