@@ -9,7 +9,8 @@ extension HTTPUpstream {
     }
 
     /// Some upstreams count no further than a limit, and go on behind it. So where a full page ends with such a total, the next one
-    /// is asked for. It must show something else: some upstreams repeat the last page.
+    /// is asked for. It must show something else: some upstreams repeat the last page, or begin again. If it is refused, or fails
+    /// with a 500 as some do beyond their limit, the pages up to here count all the same.
     private func lookingBehind(
         _ page: Page, at position: String, _ request: PageRequest
     ) async throws(UpstreamError) -> Page {
@@ -22,17 +23,27 @@ extension HTTPUpstream {
         do {
             let next = try await served(behind)
             next.share?.release()
-            guard next.count > 0, next.records != page.records else { return page }
+            guard next.count > 0, next.records != page.records, try await !isFirst(next, of: request) else { return page }
             page.next = position
             (page.passingDelta, page.delta, page.unfollowed) = (page.delta, nil, nil)
         } catch {
             switch error {
             case .gone: break
-            case .refused: page.refusesMore = true
+            case .refused, .barred(status: 403, _, isPage: false), .unclear(status: 500, _): page.refusesMore = true
             default: throw error
             }
         }
         return page
+    }
+
+    /// Whether it is the first page of the list.
+    private func isFirst(_ page: Page, of request: PageRequest) async throws(UpstreamError) -> Bool {
+        guard page.count == request.list.pageSize else { return false }
+        var beginning = request
+        beginning.position = nil
+        let first = try await served(beginning)
+        first.share?.release()
+        return first.records == page.records
     }
 
     /// Some upstreams answer 404 to the page after the last one. If neither a total nor anything else says where the

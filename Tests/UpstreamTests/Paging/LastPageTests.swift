@@ -140,9 +140,16 @@ struct BehindTotalTests {
         }
     }
 
-    @Test("may have more records if the page behind it is refused")
-    func refuses() async throws {
-        let refusal = HTTPResponse.json(400, #"{"error":"Result window is too large"}"#)
+    @Test("ends there if the upstream begins again behind it", arguments: counted)
+    func beginsAgain(_ pagination: String) async throws {
+        let read = try await read(pagination) { Self.page(($0 - 1) % 2 + 1, of: 1000, total: 1000) }
+        #expect(read.records == 1000)
+        #expect(read.last.next == nil && !read.last.refusesMore)
+    }
+
+    @Test("may have more records if the page behind it is refused, also as a failure", arguments: [400, 403, 500])
+    func refuses(_ status: Int) async throws {
+        let refusal = HTTPResponse.json(status, #"{"error":"Result window is too large"}"#)
         let read = try await read(Self.counted[2]) { $0 < 3 ? Self.page($0, of: 1000, total: 1000) : refusal }
         #expect(read.records == 1000)
         #expect(read.last.refusesMore)
