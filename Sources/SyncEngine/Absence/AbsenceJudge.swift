@@ -129,16 +129,24 @@ struct AbsenceJudge: Sendable {
     /// when it answers that there is no such list.
     func isServing(_ entity: Entity) async throws -> Bool {
         guard let plan = entity.pull else { return try await isWell(beside: entity) != false }
-        let count = try await page(plan, of: entity, at: nil).count
-        if plan.window != nil { return try count > 0 || !store.expectsList(of: entity, at: upstreamTime()) }
-        return try count > 0 || store.anotherRecord(of: entity.name, than: []) == nil
+        return try await page(plan, of: entity, at: nil).count > 0 || !expectsRecords(of: entity)
     }
 
-    /// The same; if the cache has no records of the entity, another list that must have content is asked for too.
-    func isShowing(_ entity: Entity) async throws -> Bool {
-        guard try await isServing(entity) else { return false }
-        guard try store.anotherRecord(of: entity.name, than: []) == nil else { return true }
-        return try await isWell(beside: entity) != false
+    /// Whether the upstream shows records: in the list of a changed record's entity, or, if the change may be what has emptied
+    /// that list, in another one that must have content.
+    func isShowing(_ entity: Entity, besides changed: String) async throws -> Bool {
+        guard let plan = entity.pull else { return try await isWell(beside: entity) != false }
+        guard try await page(plan, of: entity, at: nil).count == 0 else { return true }
+        let isExpected = try expectsRecords(of: entity)
+        if isExpected, plan.window == nil, try store.anotherRecord(of: entity.name, than: [changed]) != nil { return false }
+        let isWell = try await isWell(beside: entity)
+        return isExpected ? isWell == true : isWell != false
+    }
+
+    /// Whether the list must have content, going by what is cached.
+    private func expectsRecords(of entity: Entity) throws -> Bool {
+        guard entity.pull?.window == nil else { return try store.expectsList(of: entity, at: upstreamTime()) }
+        return try store.anotherRecord(of: entity.name, than: []) != nil
     }
 
     /// Whether the first pages of the list have a record that its own address has not. Both cannot be right: the list may

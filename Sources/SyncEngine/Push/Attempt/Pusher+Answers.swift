@@ -98,10 +98,10 @@ extension Pusher {
 
     /// The outcome of a success that says nothing and does not count: the list is not answered in JSON either, or shows
     /// nothing of what is cached, so something in front of the upstream answers every request so. Nil if the upstream
-    /// itself answers. A deletion may leave the list empty.
+    /// itself answers. A deletion may leave the list empty, and so may an edit of its only record.
     private func silence(about change: OutboxChange, _ entity: Entity) async throws -> PushOutcome? {
         do {
-            if try await judge.isShowing(entity) || change.operation == .delete { return nil }
+            if try await judge.isShowing(entity, besides: change.key) || change.operation == .delete { return nil }
         } catch UpstreamError.cancelled {
             throw CancellationError()
         } catch let error as UpstreamError {

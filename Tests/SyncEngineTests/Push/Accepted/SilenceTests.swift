@@ -90,4 +90,34 @@ struct SilenceTests {
         #expect(try test.error() == (isSilent ? "barred" : nil))
         #expect(try test.store.pendingCount().pending == (isSilent ? 1 : 0))
     }
+
+    @Test("the first creation of an entity counts if its list shows it, though another list shows nothing any more")
+    func shownCreation() async throws {
+        let test = try TestEngine(schema: Self.withoutKeys)
+        _ = try await test.store.apply(PulledPage(entity: "parts", records: #"[{"id":"p"}]"#), at: test.clock.timestamp)
+        try test.upstream.set("/parts", "[]")
+        test.upstream.answerEmpty(times: 1)
+        _ = try await create(test)
+        try await test.send()
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+        #expect(test.upstream.pushes.count == 1)
+    }
+
+    @Test(
+        "an edit that takes the only record from its list counts while another list shows records",
+        arguments: [true, false])
+    func onlyRecord(isShown: Bool) async throws {
+        let test = try await TestEngine.with(orders: #"[{"id":"a","notes":"n"}]"#)
+        let parts = #"[{"id":"p"}]"#
+        try test.upstream.set("/parts", isShown ? parts : "[]")
+        _ = try await test.store.apply(PulledPage(entity: "parts", records: parts), at: test.clock.timestamp)
+        let upstream = test.upstream
+        upstream.onRecord { try? upstream.set("/orders", "[]") }
+        upstream.onPage { try? upstream.set("/orders", "[]") }
+        upstream.answerEmpty(times: 1)
+        try await test.change("a", #"{"notes":"mine"}"#)
+        try await test.send()
+        #expect(try test.error() == (isShown ? nil : "barred"))
+        #expect(try test.store.pendingCount().pending == (isShown ? 0 : 1))
+    }
 }
