@@ -8,9 +8,9 @@ extension HTTPUpstream {
         return try await lookingBehind(page, at: position, request)
     }
 
-    /// Some upstreams count no further than a limit, and go on behind it. So where a full page ends with such a total, the next one
-    /// is asked for. It must show something else: some upstreams repeat the last page, or begin again. If it is refused, or fails
-    /// with a 500 as some do beyond their limit, the pages up to here count all the same.
+    /// Some upstreams count no further than a limit, and go on behind it. So where a full page ends with such a total, the
+    /// next one is asked for. It must show something else: some upstreams repeat the last page, or begin again. If it is
+    /// refused, or fails with a 500 as some do beyond their limit, the pages up to here count all the same.
     private func lookingBehind(
         _ page: Page, at position: String, _ request: PageRequest
     ) async throws(UpstreamError) -> Page {
@@ -23,7 +23,9 @@ extension HTTPUpstream {
         do {
             let next = try await served(behind)
             next.share?.release()
-            guard next.count > 0, next.records != page.records, try await !isFirst(next, of: request) else { return page }
+            guard next.count > 0, next.records != page.records, try await !isFirst(next, of: request) else {
+                return page
+            }
             page.next = position
             (page.passingDelta, page.delta, page.unfollowed) = (page.delta, nil, nil)
         } catch {

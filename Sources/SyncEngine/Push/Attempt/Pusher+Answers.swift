@@ -110,7 +110,7 @@ extension Pusher {
         }
         return try await outcome(
             ofBarred: change, 404,
-            "the answer said nothing about the change, and the upstream shows no records at all")
+            "the answer said nothing about the change, and the upstream shows no records where the cache has some")
     }
 
     /// The outcome of a creation whose answer does not surely show the record that was created; nil if it does.
