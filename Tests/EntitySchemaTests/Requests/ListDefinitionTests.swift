@@ -40,6 +40,15 @@ struct ListDefinitionTests {
         #expect(try definition(pull) == definition(pull))
     }
 
+    @Test("differs if the list of changes does")
+    func changes() throws {
+        let others = ["", "changes: { path: /new }", "changes: { path: /new, records: data }", "changes: { path: /changed }"]
+        let all = try others.map { other in
+            try definition("path: /orders, \(other.isEmpty ? "" : other + ", ")since: { param: since, field: updated }")
+        }
+        #expect(Set(all).count == all.count)
+    }
+
     @Test("differs if the list is paged in another way")
     func paging() throws {
         let all = [
