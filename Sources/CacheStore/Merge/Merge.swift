@@ -43,10 +43,14 @@ struct Merge {
     }
 
     /// Takes values that the server shows for the first time, in another view than those so far, as what the queued
-    /// changes of these fields were based on: they have not been set since.
+    /// changes of these fields were based on: they have not been set since. Not what a creation that still waits has set:
+    /// another value in its place is that of others.
     func adopt(_ fields: [String], of key: String) throws {
         guard !fields.isEmpty, let remote = try row.remote(of: key) else { return }
-        for change in try queue.changes(of: entity.name, key: key)
+        let changes = try queue.changes(of: entity.name, key: key)
+        let created = changes.first { $0.operation == .create }?.body
+        let fields = fields.filter { created?[$0] == nil }
+        for change in changes
         where change.operation == .update || change.operation == .delete && !change.base.members.isEmpty {
             let base = fields.filter {
                 change.base[$0] == nil && (change.operation == .delete || change.body[$0] != nil)

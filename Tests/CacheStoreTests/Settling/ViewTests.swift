@@ -290,6 +290,21 @@ struct ViewTests {
         #expect(try cache.conflictCount() == 1)
     }
 
+    @Test("what others have made of a field that the creation set, before a view shows it, is in conflict with an edit")
+    func setEarly() async throws {
+        for (shown, conflicts) in [("n", 0), ("theirs", 1)] {
+            let cache = try await cache()
+            _ = try await cache.store.create("orders", body: JSONText(parsing: #"{"id":"a","notes":"n"}"#), at: now)
+            let creation = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
+            #expect(try await cache.store.begin(creation, at: now))
+            let lost = PushFailure(.timeout, message: "no answer")
+            try await cache.store.finish(creation.id, .waiting(lost, at: now, counted: true), at: now)
+            try await cache.change("orders", "a", #"{"notes":"mine"}"#)
+            try await show(cache, #"{"id":"a","notes":"\#(shown)"}"#)
+            #expect(try cache.conflictCount() == conflicts, "\(shown)")
+        }
+    }
+
     @Test(
         "a record with its changed members alone takes nothing away, of no view, and confirms no change that it lacks")
     func partial() async throws {
