@@ -116,7 +116,7 @@ struct ChildReader {
         var isPutBack = false
         var keys: Set<ExactText> = []
         var total: Int?
-        /// No page is left that could not be followed.
+        /// No page is left that could not be followed, or that the upstream refuses to show.
         var isWhole = false
         /// As `Family.age`.
         var age: Duration?
@@ -146,7 +146,8 @@ struct ChildReader {
             }
             position = page.next
             isPartial = isPartial || page.partial != nil
-            (reading.total, reading.isWhole) = (page.total, page.unfollowed == nil && !isPartial)
+            reading.total = page.total
+            reading.isWhole = page.unfollowed == nil && !page.refusesMore && !isPartial
             reading.age = [reading.age, page.age].compactMap(\.self).max()
         } while position != nil
         reading.keys = reading.children.map(self.key).exactSet

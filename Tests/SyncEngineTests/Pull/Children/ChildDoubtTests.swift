@@ -82,6 +82,20 @@ import Upstream
         #expect(try test.keys("messages") == Set(lacking + ["o"]), "this time it was missing twice in a row")
     }
 
+    @Test(arguments: [false, true])
+    func `children stay while the upstream refuses to show what comes behind their list`(refuses: Bool) async throws {
+        let (test, _) = try await filled()
+        let lacking = Array(Self.all.dropFirst())
+        test.upstream.answering { request in
+            let ids = request.path == "/orders/a/messages" ? lacking : ["o"]
+            var page = Page(records: .array(ids.map { .object(["id": .string($0)]) }), count: ids.count)
+            page.refusesMore = refuses
+            return .success(page)
+        }
+        for _ in 1...2 { try await test.pullDetails(all: true) }
+        #expect(try test.keys("messages").count == (refuses ? 11 : 10))
+    }
+
     @Test func `a list that lacks children is read again, also after a crash before they were decided about`()
         async throws
     {
