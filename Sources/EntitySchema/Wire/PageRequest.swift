@@ -23,6 +23,8 @@ package struct PageRequest: Sendable, Equatable {
     package var position: String?
     /// The statuses of answers that have a new position and no records (`SignalEvents.expired`).
     package var renewing: [Int] = []
+    /// False for a list of events: its next position is where the next poll begins.
+    package var hasEnd = true
     /// False if an error must not quote the answer, which may hold secrets of any record.
     package var mayQuoteAnswer = true
 

@@ -104,7 +104,8 @@ struct NextPage {
             throw malformed(place, value, "a cursor")
         }
         // A cursor of 0 is where the list begins, or says that it is over; after an empty page it cannot be the former.
-        return value.plain.isEmpty || isEmpty && value.plain == "0" ? nil : written(value)
+        let isOver = isEmpty && request.hasEnd && value.plain == "0"
+        return value.plain.isEmpty || isOver ? nil : written(value)
     }
 
     /// A cursor that goes back inside JSON keeps its type.

@@ -54,6 +54,7 @@ extension SignalEvents {
         } else {
             request.position = position
             request.renewing = expired
+            request.hasEnd = false
         }
         return request
     }
