@@ -132,14 +132,16 @@ struct AbsenceJudge: Sendable {
         return try await page(plan, of: entity, at: nil).count > 0 || !expectsRecords(of: entity)
     }
 
-    /// Whether the upstream shows records: in the list of a changed record's entity, or, if the change itself may have
-    /// emptied that list, in another one that must have content.
+    /// Whether the upstream shows records: in the list of a changed record's entity, by their keys, or, if the change
+    /// itself may have emptied that list, in another one that must have content.
     func isShowing(_ entity: Entity, besides changed: String) async throws -> Bool {
         guard let plan = entity.pull else { return try await isWell(beside: entity) != false }
         guard try await page(plan, of: entity, at: nil).count == 0 else { return true }
         let isExpected = try expectsRecords(of: entity)
         if isExpected, plan.window == nil, try store.anotherRecord(of: entity.name, than: [changed]) != nil {
-            return false
+            // A list may leave out records that are served by their keys, such as drafts.
+            guard try hasServed(entity) else { return false }
+            return try await servesAnother(of: entity, than: [changed])
         }
         let isWell = try await isWell(beside: entity)
         return isExpected ? isWell == true : isWell != false

@@ -103,6 +103,20 @@ struct SilenceTests {
         #expect(test.upstream.pushes.count == 1)
     }
 
+    @Test("a creation counts while the others are served by their keys, though the list leaves them out, as drafts")
+    func unlistedCreation() async throws {
+        let test = try await TestEngine.with(orders: Self.orders, Self.withoutKeys)
+        try await test.store.setSetting("single:orders", to: "served")
+        let upstream = test.upstream
+        upstream.onPage { try? upstream.set("/orders", "[]") }
+        upstream.onRecord { try? upstream.set("/orders", Self.orders) }
+        upstream.answerEmpty(times: 1)
+        _ = try await create(test)
+        try await test.send()
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+        #expect(test.upstream.pushes.count == 1)
+    }
+
     @Test(
         "an edit that takes the only record from its list counts while another list shows records",
         arguments: [true, false])
