@@ -67,10 +67,12 @@ actor UploadLoop {
                 let upstream = monitor.guardedUpstream()
                 try await account.require(from: upstream)
                 let pusher = await Pusher(environment, by: upstream, monitor, lane: .content)
-                try await pusher.drain(through: .contents(monitor, unwritten))
-                // Changes of fields may have waited for a record that is created with its content. The queue need not be shorter:
-                // others may have been made meanwhile.
-                await environment.sleeps.push.wake()
+                // Changes of fields may have waited for a record that is created with its content. The queue need not be
+                // shorter: others may have been made meanwhile. While all contents have to wait, nothing has changed, and
+                // the two loops would wake each other without end.
+                if try await pusher.drain(through: .contents(monitor, unwritten)) {
+                    await environment.sleeps.push.wake()
+                }
             }
             await unwritten.noteSuccess(of: .content)
         } catch UpstreamError.cancelled {

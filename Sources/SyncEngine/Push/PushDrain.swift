@@ -34,15 +34,16 @@ struct PushDrain {
 
     private var store: CacheStore { pusher.store }
 
-    /// Throws an error that concerns the whole upstream, after which nothing more is begun; attempts under way have been
-    /// finished by then.
-    func run() async throws {
-        let failure = try await withThrowingTaskGroup(of: ([Int64], UpstreamError?).self) { group in
+    /// Returns whether any change was admitted. Throws an error that concerns the whole upstream, after which nothing
+    /// more is begun; attempts under way have been finished by then.
+    func run() async throws -> Bool {
+        let (failure, hasAdmitted) = try await withThrowingTaskGroup(of: ([Int64], UpstreamError?).self) { group in
             let slots = AsyncSemaphore(await admission.slots())
             var inFlight: [Int64: Int] = [:]
             var passedOver: Set<Int64> = []
             var running = 0
             var failure: UpstreamError?
+            var hasAdmitted = false
             while true {
                 // Twice the slots: as many changes again are being read in advance or finished.
                 let free = failure == nil ? await 2 * admission.slots() - running : 0
@@ -51,18 +52,20 @@ struct PushDrain {
                     guard let work = await admitted(work) else { continue }
                     for change in work.changes { inFlight[change.id] = change.heldBytes }
                     running += 1
+                    hasAdmitted = true
                     began = began || work.isBatch
                     group.addTask { (work.changes.map(\.id), try await send(work, slots)) }
                 }
                 // A batch takes one place, so there may be room for another.
                 if began { continue }
-                guard let (ids, error) = try await group.next() else { return failure }
+                guard let (ids, error) = try await group.next() else { return (failure, hasAdmitted) }
                 for id in ids { inFlight[id] = nil }
                 running -= 1
                 failure = failure ?? error
             }
         }
         if let failure { throw failure }
+        return hasAdmitted
     }
 
     /// Without the changes that must wait; nil if that is all of them.
@@ -179,7 +182,8 @@ struct PushDrain {
 
 extension Pusher {
     /// Sends until no ready change is admitted; see `PushDrain.run`.
-    func drain(through admission: PushAdmission) async throws {
+    @discardableResult
+    func drain(through admission: PushAdmission) async throws -> Bool {
         try await PushDrain(pusher: self, admission: admission).run()
     }
 }
