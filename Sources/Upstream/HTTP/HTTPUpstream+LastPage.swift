@@ -32,6 +32,11 @@ extension HTTPUpstream {
             switch error {
             case .gone: break
             case .refused, .barred(status: 403, _, isPage: false), .unclear(status: 500, _): page.refusesMore = true
+            case .malformed:
+                // Some say so with a 200 and without a list. If this page is no list any more either, something else
+                // answers, and this throws.
+                try await served(request).share?.release()
+                page.refusesMore = true
             default: throw error
             }
         }
