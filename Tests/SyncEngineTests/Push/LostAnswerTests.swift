@@ -154,14 +154,18 @@ struct LostAnswerTests {
         #expect(test.upstream.pushes.map(\.request.method) == ["POST", "DELETE"])
     }
 
-    @Test("a creation below a record that was deleted upstream and here is sent again, and then refused")
-    func belowDeleted() async throws {
+    /// Without idempotency keys, so that a lost message is looked up in the list below its order.
+    private var messagesLookedUp: String {
         let reference = "order_id: { type: reference, to: orders, required: true }"
         let path = "/orders/{order_id}/messages"
-        let yaml = TestEngine.shop.replacing("  idempotency_header: Idempotency-Key\n", with: "")
+        return TestEngine.shop.replacing("  idempotency_header: Idempotency-Key\n", with: "")
             .replacing(reference, with: "\(reference)\n      text: { type: string }")
             .replacing(#""POST \#(path)""#, with: #""POST \#(path)", look_up: { match: [text], path: "\#(path)" }"#)
-        let test = try await test(yaml)
+    }
+
+    @Test("a creation below a record that was deleted upstream and here is sent again, and then refused")
+    func belowDeleted() async throws {
+        let test = try await test(messagesLookedUp)
         try test.upstream.set("/orders", #"[{"id":"b","notes":"n"}]"#)
         _ = try await test.store.apply(
             PulledPage(entity: "orders", records: #"[{"id":"b","notes":"n"}]"#), at: test.clock.timestamp)
@@ -176,6 +180,25 @@ struct LostAnswerTests {
         try await test.send()
         #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 1))
         #expect(test.upstream.pushes.count == 2)
+    }
+
+    @Test(
+        "a lost creation whose look-up is answered 404 is left to a person if its order is listed and none was served",
+        arguments: [false, true])
+    func belowListed(_ wasServed: Bool) async throws {
+        let test = try await test(messagesLookedUp)
+        if wasServed { try await test.store.setSetting("single:orders", to: "served") }
+        test.upstream.hideRecords(true)
+        test.upstream.failList("/orders/a/messages", .gone(status: 404, "no such path"))
+        _ = try await test.store.create(
+            "messages", body: .object(["order_id": "a", "text": "new"]), at: test.clock.timestamp)
+        test.upstream.fail(.unclear(status: nil, "no answer"))
+        try await test.send()
+        test.clock.advance(by: .seconds(61))
+        try await test.send()
+        // Where orders were served before, the look-up may be answered so only for a while.
+        #expect(try test.store.pendingCount() == PendingCount(pending: wasServed ? 1 : 0, failed: wasServed ? 0 : 1))
+        #expect(test.upstream.pushes.count == 1)
     }
 
     @Test("an edit that someone undid before its answer arrived does not come back")

@@ -48,11 +48,23 @@ struct CreateReconciler {
         } catch UpstreamError.gone(let status, let message) {
             // The list of its siblings is gone: with their parent, or behind a gateway.
             guard hasSettled(change) else { return .notYet(message) }
-            guard let parent = try reader.parent(of: entity, change.record),
-                try await judge.verdict(on: parent.record, of: parent.entity) == .gone
-            else { throw UpstreamError.gone(status: status, message) }
-            return .absent
+            guard let parent = try reader.parent(of: entity, change.record) else {
+                throw UpstreamError.gone(status: status, message)
+            }
+            let verdict = try await judge.verdict(on: parent.record, of: parent.entity)
+            if verdict == .gone { return .absent }
+            guard case .here = verdict, try isOnlyListed(parent.record, of: parent.entity) else {
+                throw UpstreamError.gone(status: status, message)
+            }
+            let key = parent.entity.shownKey(of: parent.record)
+            return .unknowable("\(message), although the list of \(parent.entity.name) has \(key)")
         }
+    }
+
+    /// Whether a record that its list has was just asked for and not served, as none of its entity ever was. That is
+    /// no spell of a gateway, which would end.
+    private func isOnlyListed(_ record: JSONText, of entity: Entity) throws -> Bool {
+        try entity.recordPath(of: record) != nil && !judge.hasServed(entity)
     }
 
     private func lookUp(_ change: OutboxChange, _ entity: Entity) async throws -> Finding {
