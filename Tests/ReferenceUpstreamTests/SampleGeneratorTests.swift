@@ -98,6 +98,16 @@ struct SampleGeneratorTests {
         }
     }
 
+    @Test("a count stands in one place, where the schema says")
+    func nestedCounts() throws {
+        let records = try sample("repairminder-live").records
+        let orders = Dictionary(grouping: records["orders"] ?? []) { $0.at(path: "client.id") ?? .null }
+        for client in try #require(records["clients"]) {
+            #expect(client["order_count"] == nil)
+            #expect(client.at(path: "stats.order_count")?.integer == orders[client["id"] ?? .null]?.count ?? 0)
+        }
+    }
+
     @Test("a conversation's computed fields match its messages")
     func derived() throws {
         let records = try sample("messages").records

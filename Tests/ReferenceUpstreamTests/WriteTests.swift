@@ -125,6 +125,15 @@ struct WriteTests {
         #expect(try await harness.get("/api/tickets/t1/messages").column("content") == ["hi"])
     }
 
+    @Test("a count that stands in an object is kept there")
+    func nestedCount() throws {
+        let client = #"{"id":"c1","stats":{"order_count":4}}"#
+        let order = #"{"id":"o1","client":{"id":"c1"}}"#
+        let harness = try Harness(TestSchema.live(), ["clients": [client], "orders": [order]])
+        try harness.upstream.delete("orders", "o1")
+        #expect(harness.upstream.record("clients", "c1")?.text == client.replacing("4", with: "3"))
+    }
+
     @Test("a record that moves to another parent is counted there")
     func moved() throws {
         let harness = try Harness(

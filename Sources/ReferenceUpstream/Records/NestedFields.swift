@@ -45,4 +45,12 @@ extension JSONText {
         let whole = kind == .object ? self : .object(members: [])
         return whole.setting(String(name), to: (whole[String(name)] ?? .null).setting(path.dropFirst(), to: value))
     }
+
+    /// A copy with the value of a field where the record has it: in an object, or else under the field's own name.
+    func setting(_ field: Field, to value: JSONText) -> JSONText {
+        guard self[field.name] == nil, let source = field.source, at(path: source) != nil else {
+            return setting(field.name, to: value)
+        }
+        return setting(JSONPath.steps(source)[...], to: value)
+    }
 }

@@ -212,8 +212,9 @@ struct Store: Sendable {
         guard let entity = schema[link.parent], let known = tables[link.parent]?[key] else { return }
         var parent = known
         let count = (after == nil ? 0 : 1) - (before == nil ? 0 : 1)
-        if count != 0, let field = link.count {
-            parent = parent.setting(field, to: .integer(max(0, (parent[field]?.integer ?? 0) + count)))
+        if count != 0, let field = link.count.flatMap({ entity[field: $0] }) {
+            let last = entity.value(of: field.name, in: parent)?.integer ?? 0
+            parent = parent.setting(field, to: .integer(max(0, last + count)))
         }
         parent = DerivedFields(schema: schema, account: settings.account)
             .parent(parent, link, before: before, after: after) { children(of: key, link) }

@@ -140,7 +140,9 @@ package struct SampleGenerator: Sendable {
             let children = Dictionary(grouping: records) { child.value(of: link.field, in: $0)?.plain ?? "" }
             sample.change(link.parent) { parent in
                 let own = children[parent.key] ?? []
-                if let field = link.count { parent.json = parent.json.setting(field, to: .integer(own.count)) }
+                if let field = link.count.flatMap({ schema[link.parent]?[field: $0] }) {
+                    parent.json = parent.json.setting(field, to: .integer(own.count))
+                }
                 parent.json = derived.complete(parent.json, link, children: own)
             }
         }
