@@ -226,7 +226,7 @@ struct SystemScript {
         guard let there, let here else { return there == nil && here == nil ? nil : "existence" }
         // Children in a record take the place of what was sent with it.
         let embedded = entity.pull?.details.filter { $0.path == nil }.flatMap(\.list.records.paths) ?? []
-        let hidden = world.plan.habits.names(.omittedMembers) + embedded
+        let hidden = Set(entity.fields.map(\.name).filter { isOmitted($0, of: entity) } + embedded)
         return try entity.fields.first { field in
             // A field that is computed here lacks what lists leave out.
             let needed = [field.name] + (field.derivation?.ownFields ?? [])
@@ -239,6 +239,13 @@ struct SystemScript {
             }
             return one != two
         }?.name
+    }
+
+    /// Whether lists leave out a field, by itself or with the object that it stands in.
+    private func isOmitted(_ name: String, of entity: Entity) -> Bool {
+        let omitted = world.plan.habits.names(.omittedMembers)
+        let around = entity[field: name]?.source.flatMap { JSONPath.steps($0).first.map(String.init) }
+        return omitted.contains(name) || around.map { omitted.contains($0) } ?? false
     }
 
     /// Each acknowledged write arrived once, is still queued, lost a conflict, or was replaced by a later one.
