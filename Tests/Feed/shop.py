@@ -6,7 +6,7 @@ import threading
 from pathlib import Path
 
 from lib.programs import BIN, Daemon, Failed, Upstream, await_true
-from values import TYPES, hostile
+from values import HIDDEN, TYPES, hostile
 
 FOLDER = Path(__file__).resolve().parent
 SCHEMA = FOLDER / "schema.yaml"
@@ -85,23 +85,28 @@ class Shop:
     def settle(self):
         """Returns when both sides are equal, so that nothing changes any more.
 
-        One sync may not be enough: what was written here a moment ago is not yet believed to be gone.
+        One sync may not be enough: what was written here a moment ago is not yet believed to be gone, and a value that the
+        other side sets back to what it was before is believed only once the time to settle is over.
         """
         self.reconnect()
 
         def are_equal():
             self.daemon.await_sent(within=60)
             self.sync()
-            return all(self.versions(entity) == self.versions_upstream(entity) for entity in TYPES)
+            return all(self.records(entity) == self.records_upstream(entity) for entity in TYPES)
         self.daemon.await_true(are_equal, 60, f"{self.name} does not become equal to its upstream")
 
-    def versions(self, entity):
-        answer = self.client.get(f"/v1/{entity}?fields=id,updated_at", headers={"Accept": "application/x-ndjson"})
-        return {record["id"]: record["updated_at"] for record in answer.lines}
+    def records(self, entity):
+        answer = self.client.get(f"/v1/{entity}", headers={"Accept": "application/x-ndjson"})
+        return {record["id"]: self.shown(record) for record in answer.lines}
 
-    def versions_upstream(self, entity):
-        return {record["id"]: record["updated_at"] for record in self.upstream.records(entity)
+    def records_upstream(self, entity):
+        return {record["id"]: self.shown(record) for record in self.upstream.records(entity)
                 if not record.get("deleted_at")}
+
+    @staticmethod
+    def shown(record):
+        return {name: value for name, value in record.items() if name not in HIDDEN}
 
     def close(self):
         self.is_over.set()
