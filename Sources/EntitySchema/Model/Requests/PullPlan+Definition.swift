@@ -1,7 +1,7 @@
 internal import JSONText
 
-/// What pulls ask for, and how they find records and changes in the answers, as text. A cache compares it with what it was
-/// filled from. A text never changes: databases hold it.
+/// What a pull of everything asks for, and how it finds records and changes in the answers, as text. A cache compares it with
+/// what it was filled from. A text never changes: databases hold it.
 ///
 /// With a window, the parameters say what the window says, and a cache knows which one it was filled with.
 extension PullPlan {
@@ -10,8 +10,7 @@ extension PullPlan {
         let asked: [JSONText] = window == nil ? [.object(members: constant), call?.definition ?? .null] : []
         let found: [JSONText] = [.string(mode.definition), .string(changedAt), .string(deleted?.definition)]
         let embedded = details.filter(\.isInList).map(\.definition)
-        let ofChanges: [JSONText] = changes == nil ? [] : [.string(self.ofChanges.definition)]
-        return JSONText.array([.string(path)] + asked + list.definition + found + embedded + ofChanges).text
+        return JSONText.array([.string(path)] + asked + list.definition + found + embedded).text
     }
 
     /// The same of what is fetched for each record besides the list.
