@@ -10,7 +10,8 @@ extension HTTPUpstream {
 
     /// Some upstreams count no further than a limit, and go on behind it. So where a full page ends with such a total, the
     /// next one is asked for. It must show something else: some upstreams repeat the last page, or begin again. If it is
-    /// refused, or fails with a 500 as some do beyond their limit, the pages up to here count all the same.
+    /// refused or fails, as some do beyond their limit, the pages up to here count all the same. A 404 ends the list, be it
+    /// a web page.
     private func lookingBehind(
         _ page: Page, at position: String, _ request: PageRequest
     ) async throws(UpstreamError) -> Page {
@@ -31,13 +32,12 @@ extension HTTPUpstream {
         } catch {
             switch error {
             case .gone: break
-            case .refused, .barred(status: 403, _, isPage: false), .unclear(status: 500, _): page.refusesMore = true
-            case .malformed:
-                // Some say so with a 200 and without a list. If this page is no list any more either, something else
-                // answers, and this throws.
+            case .cancelled, .held, .throttled, .unauthorized: throw error
+            default:
+                // If this page is not served any more either, it is not the other one that is refused.
                 try await served(request).share?.release()
+                if case .barred(status: 404, _, _) = error { break }
                 page.refusesMore = true
-            default: throw error
             }
         }
         return page

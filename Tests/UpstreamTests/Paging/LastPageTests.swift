@@ -1,5 +1,6 @@
 import EntitySchema
 import JSONText
+import Synchronization
 import TestSupport
 import Testing
 
@@ -147,12 +148,39 @@ struct BehindTotalTests {
         #expect(read.last.next == nil && !read.last.refusesMore)
     }
 
-    @Test("may have more records if the page behind it is refused, also as a failure", arguments: [200, 400, 403, 500])
+    @Test(
+        "may have more records if the page behind it is refused, also as a failure",
+        arguments: [200, 400, 403, 500, 503])
     func refuses(_ status: Int) async throws {
         let refusal = HTTPResponse.json(status, #"{"error":"Result window is too large"}"#)
         let read = try await read(Self.counted[2]) { $0 < 3 ? Self.page($0, of: 1000, total: 1000) : refusal }
         #expect(read.records == 1000)
         #expect(read.last.refusesMore)
+    }
+
+    @Test("ends there if the page behind it is a web page with 404")
+    func webPage() async throws {
+        let missing = HTTPResponse(
+            status: 404, headers: [HTTPHeader("Content-Type", "text/html")], body: Array("<html>Not found</html>".utf8))
+        let read = try await read(Self.counted[0]) { $0 < 3 ? Self.page($0, of: 1000, total: 1000) : missing }
+        #expect(read.records == 1000)
+        #expect(read.last.next == nil && !read.last.refusesMore)
+    }
+
+    @Test("fails if the page before the refused one is not served any more either")
+    func failsBefore() async throws {
+        let seconds = Mutex(0)
+        await #expect(throws: UpstreamError.self) {
+            try await read(Self.counted[0]) { number in
+                let isAgain =
+                    number == 2
+                    && seconds.withLock { count in
+                        count += 1; return count > 1
+                    }
+                return number < 3 && !isAgain
+                    ? Self.page(number, of: 1000, total: 1000) : .json(503, #"{"error":"down"}"#)
+            }
+        }
     }
 
     @Test("is asked for no further if its total is an ordinary one")
