@@ -224,12 +224,7 @@ extension CacheStore {
     /// Has the next pull read everything if the cache was filled from another list than this one (`PullPlan.definition`): what
     /// only this one shows has no new change times. What a cache of an older version was filled from is not known.
     package func adoptList(_ definition: String, of entity: String) async throws {
-        let name = "list:\(entity)"
-        let known = try setting(name)
-        guard known != definition else { return }
-        try await writer.write { db in
-            try SettingTable(db: db).set(name, to: definition)
-            guard known != nil else { return }
+        try await adopt(definition, as: "list:\(entity)") { db in
             let row = CursorRow(entity: entity, db: db)
             var cursor = try row.load()
             cursor.forgetList()
@@ -239,14 +234,21 @@ extension CacheStore {
 
     /// The same of what is fetched for each record (`PullPlan.detailDefinition`): all of them are outdated then.
     package func adoptDetails(_ definition: String, of entity: String) async throws {
-        let name = "details:\(entity)"
+        let table = try table(entity)
+        try await adopt(definition, as: "details:\(entity)") { db in
+            try db.execute(sql: "UPDATE \(table.name) SET _detail = NULL WHERE _detail IS NOT NULL")
+        }
+    }
+
+    /// Notes the definition, and calls `forget` if another one was noted before. Writes nothing when it is known.
+    private func adopt(
+        _ definition: String, as name: String, _ forget: @escaping @Sendable (Database) throws -> Void
+    ) async throws {
         let known = try setting(name)
         guard known != definition else { return }
-        let table = try table(entity)
         try await writer.write { db in
             try SettingTable(db: db).set(name, to: definition)
-            guard known != nil else { return }
-            try db.execute(sql: "UPDATE \(table.name) SET _detail = NULL WHERE _detail IS NOT NULL")
+            if known != nil { try forget(db) }
         }
     }
 
