@@ -274,14 +274,20 @@ struct ViewTests {
         #expect(try cache.conflictCount() == 1)
     }
 
-    @Test("nor is the one that a view shows before the creation is answered", arguments: [RecordView.list, .single])
-    func defaultedEarly(view: RecordView) async throws {
+    /// A cache with a new record whose creation got no answer.
+    private func cacheWithLostCreation() async throws -> TestCache {
         let cache = try await cache()
         _ = try await cache.store.create("orders", body: JSONText(parsing: #"{"id":"a","notes":"n"}"#), at: now)
         let creation = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
         #expect(try await cache.store.begin(creation, at: now))
         let lost = PushFailure(.timeout, message: "no answer")
         try await cache.store.finish(creation.id, .waiting(lost, at: now, counted: true), at: now)
+        return cache
+    }
+
+    @Test("nor is the one that a view shows before the creation is answered", arguments: [RecordView.list, .single])
+    func defaultedEarly(view: RecordView) async throws {
+        let cache = try await cacheWithLostCreation()
         try await cache.change("orders", "a", #"{"deep":"mine"}"#)
         try await show(cache, #"{"id":"a","notes":"n","deep":"default"}"#, view)
         #expect(try cache.conflictCount() == 0)
@@ -293,12 +299,7 @@ struct ViewTests {
     @Test("what others have made of a field that the creation set, before a view shows it, is in conflict with an edit")
     func setEarly() async throws {
         for (shown, conflicts) in [("n", 0), ("theirs", 1)] {
-            let cache = try await cache()
-            _ = try await cache.store.create("orders", body: JSONText(parsing: #"{"id":"a","notes":"n"}"#), at: now)
-            let creation = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
-            #expect(try await cache.store.begin(creation, at: now))
-            let lost = PushFailure(.timeout, message: "no answer")
-            try await cache.store.finish(creation.id, .waiting(lost, at: now, counted: true), at: now)
+            let cache = try await cacheWithLostCreation()
             try await cache.change("orders", "a", #"{"notes":"mine"}"#)
             try await show(cache, #"{"id":"a","notes":"\#(shown)"}"#)
             #expect(try cache.conflictCount() == conflicts, "\(shown)")
