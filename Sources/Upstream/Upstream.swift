@@ -143,7 +143,7 @@ package struct Page: Sendable, Equatable {
     package var partial: String?
     /// Where the list may go on although its total says that this page is the last; nil if nothing suggests it.
     package var behindTotal: String?
-    /// The list ends with as many records as servers do not count beyond, and the upstream refuses to show what comes then.
+    /// The list ends where servers may stop counting, and the upstream refuses to show the next page.
     package var refusesMore = false
     /// How old the answer is, if a gateway repeated one that it had kept; nil if it came from the server.
     package var age: Duration?

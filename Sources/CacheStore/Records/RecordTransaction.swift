@@ -55,7 +55,7 @@ final class RecordTransaction {
         forgetRead()
     }
 
-    /// What was read or stored by an undone write may be otherwise now.
+    /// What an undone write has read or stored may have changed.
     private func forgetRead() {
         marked = []
         indexed = [:]

@@ -37,8 +37,7 @@ package struct ListDoubt {
         }
     }
 
-    /// The same for a look-up, which a list must not mislead: one that ends with as many records as servers do not show beyond
-    /// is rarely whole.
+    /// The same for a look-up. It must not be misled, and a list that ends where servers often stop is rarely whole.
     static func reasonForLookUp(_ list: ListPlan, pages: Int, records: Int, last: Page) -> String? {
         reason(list, pages: pages, records: records, last: last)
             ?? last.behindTotal.map { _ in "it ends at \(records) records, and the upstream may show no more" }

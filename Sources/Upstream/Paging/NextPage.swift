@@ -69,8 +69,8 @@ struct NextPage {
         return isLast ? nil : "\(number + 1)/\(seen)"
     }
 
-    /// Where the list may go on although it says that it ends with this full page: behind as many records as servers do not
-    /// count beyond. Nil if nothing suggests that.
+    /// Where the list may go on although its total says that this full page is the last: servers may stop counting there.
+    /// Nil if nothing suggests that.
     func behindTotal(_ body: JSONText, count: Int, total: Int?) -> String? {
         guard request.list.more == nil, count == request.list.pageSize else { return nil }
         let (end, overflow) = request.recordsBefore.addingReportingOverflow(count)
@@ -93,7 +93,7 @@ struct NextPage {
         return nil
     }
 
-    /// Whether the number is as round as those beyond which servers do not count: 5,000 of Appwrite, 10,000 of Elasticsearch.
+    /// Whether servers may stop counting at this number, as Appwrite does at 5,000 and Elasticsearch at 10,000.
     private static func isLimit(_ total: Int) -> Bool { total >= 1000 && total.isMultiple(of: 1000) }
 
     /// `isEmpty`: the page has no records.

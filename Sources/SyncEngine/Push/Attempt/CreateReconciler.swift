@@ -61,8 +61,8 @@ struct CreateReconciler {
         }
     }
 
-    /// Whether a record that its list has was just asked for and not served, as none of its entity ever was. That is
-    /// no spell of a gateway, which would end.
+    /// Whether the upstream, which has the record in its list, does not serve it by its key, nor has it ever served another
+    /// one of its entity. Then waiting does not help, as it does while a gateway is at fault.
     private func isOnlyListed(_ record: JSONText, of entity: Entity) throws -> Bool {
         try entity.recordPath(of: record) != nil && !judge.hasServed(entity)
     }
