@@ -43,7 +43,8 @@ struct MeaningTests {
     func forms() throws {
         let cases: [(Field.Kind, String, String, Set<NormalForm>)] = [
             (.string, #""  a b ""#, #""a b""#, [.trimmed]), (.string, #"" Ab""#, #""ab""#, [.trimmed, .lowercased]),
-            (.string, #""ab""#, #""AB""#, [.uppercased]), (.money, "12.346", "12.35", [.rounded]),
+            (.string, #""ab""#, #""AB""#, [.uppercased]), (.string, #""Maß""#, #""MASS""#, [.uppercased]),
+            (.money, "12.346", "12.35", [.rounded]),
             (.money, "12.346", #""12.34""#, [.rounded]), (.money, "9.996", "10", [.rounded]),
             (.money, "-0.004", "0", [.rounded]),
             (.time, #""2026-11-21T10:42:07.123Z""#, #""2026-11-21T10:42:07Z""#, [.seconds]),

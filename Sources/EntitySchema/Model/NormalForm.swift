@@ -25,6 +25,7 @@ extension Field {
     /// The forms that lead from `value` to a server's `answer`: none if both mean the same, nil if no known form does.
     package func forms(from value: JSONText, to answer: JSONText) -> Set<NormalForm>? {
         if isSame(value, answer) { return [] }
+        guard mayBeSameText(value, answer) else { return nil }
         return Self.combinations.first { forms in
             forms.allSatisfy(isPossible) && isSame(value, answer, under: Set(forms), directed: true)
         }.map(Set.init)
@@ -36,6 +37,15 @@ extension Field {
         [.escaped], [.trimmed, .escaped], [.trimmed, .lowercased], [.trimmed, .uppercased], [.trimmed, .emptied],
         [.squished], [.squished, .lowercased], [.squished, .escaped], [.paragraphs], [.escaped, .paragraphs],
     ]
+
+    /// False only for texts that differ in more than case and white space, if the answer has no HTML. No form leads from one to
+    /// the other then, and a long text need not be tried with each.
+    private func mayBeSameText(_ value: JSONText, _ answer: JSONText) -> Bool {
+        guard isPossible(.trimmed), value.kind == .string, answer.kind == .string else { return true }
+        let (mine, theirs) = (value.plain, answer.plain)
+        let isHTML = theirs.utf8.contains { $0 == UInt8(ascii: "&") || $0 == UInt8(ascii: "<") }
+        return isHTML || mine.letters == theirs.letters
+    }
 
     private func isPossible(_ form: NormalForm) -> Bool {
         switch (form, kind) {
@@ -50,4 +60,9 @@ extension Field {
         default: false
         }
     }
+}
+
+extension String {
+    /// Without white space, in one case. Both changes of case are needed: "ß" becomes "SS".
+    fileprivate var letters: String { uppercased().lowercased().filter { !$0.isWhitespace } }
 }
