@@ -51,7 +51,7 @@ struct KilledMigrationTests {
         return try Data(contentsOf: URL(filePath: old.path))
     }
 
-    private let moments = TestRun.isFull ? 200 : 12
+    private let moments = TestRun.isFull ? 200 : 6
 
     @Test
     func `killed at any moment, it goes on at the next start, and ends as if it had not been killed`() throws {
