@@ -3,12 +3,14 @@ internal import GRDB
 package import JSONText
 internal import SQLiteStore
 
-/// Why a record is known not to exist.
+/// Why a record that the cache does not have counts as one that does not exist.
 package enum KnownAbsence: Sendable, Equatable {
     /// It was deleted here, and the upstream does not know yet.
     case deletedHere
     /// Its entity is kept on this machine only.
     case localOnly
+    /// The whole list lacked it, and the upstream cannot be asked for it alone: it may only be newer than that list.
+    case unlisted
 }
 
 /// Looks up what the cache has of a record before it is requested, and what can show that the upstream is well.
@@ -37,7 +39,8 @@ extension CacheStore {
         return .known(key: current, remote: sealers[entity].withoutSealed(try JSONText(parsing: remote)))
     }
 
-    /// Why a record that the cache does not have is known not to exist; nil if the upstream may have it.
+    /// Why a record that the cache does not have counts as absent; nil if the upstream may be asked for it, or if its
+    /// list has not been read yet.
     package func absence(of key: String, _ entity: String) throws -> KnownAbsence? {
         try snapshot { db in try absence(of: key, entity, db) }
     }
@@ -46,8 +49,24 @@ extension CacheStore {
     func absence(of key: String, _ entity: String, _ db: Database) throws -> KnownAbsence? {
         guard let known = schema[entity] else { throw CacheError.notFound("no entity \(entity)") }
         if known.isLocal { return .localOnly }
-        // A list that lacked it says nothing: the record may be newer than that reading.
-        return try remoteState(of: key, entity, db) == .local ? .deletedHere : nil
+        switch try remoteState(of: key, entity, db) {
+        case .local: return .deletedHere
+        case .known: return nil
+        case .unknown(let current): return try isUnlisted(current, known, db) ? .unlisted : nil
+        }
+    }
+
+    /// Whether only a list could show the record, and that list has been read completely. One that is limited by
+    /// `where` leaves out records that exist.
+    private func isUnlisted(_ key: String, _ entity: Entity, _ db: Database) throws -> Bool {
+        guard entity.recordPath(of: .object([entity.key: entity.keyValue(key)])) == nil else { return false }
+        let pulls = schema.entities.compactMap { lister in
+            lister.pull.flatMap { pull in
+                lister.name == entity.name || pull.details.contains { $0.entity == entity.name } ? pull : nil
+            }
+        }
+        guard !pulls.isEmpty, pulls.allSatisfy({ $0.window == nil }) else { return false }
+        return try Row.fetchOne(db, sql: LoadedCondition(entity: entity, schema: schema).sql) != nil
     }
 
     /// The server's last version, without secrets, of the newest other record of the entity that the server has shown;

@@ -5,17 +5,19 @@ internal import SQLiteStore
 internal import SocketServer
 internal import SyncEngine
 
-/// Why there is no record to show: it does not exist (`not_found`), or the cache cannot know now (`not_cached`).
+/// Why there is no record to show: it does not exist (`not_found`), the list that is all there is to ask lacks it
+/// (`not_listed`), or the cache cannot know now (`not_cached`).
 extension Handlers {
     /// `outcome` is nil if the upstream was not asked.
     func missing(_ entity: String, _ key: String, _ outcome: RefreshOutcome? = nil) async -> Problem {
-        let name = "\(entity)/\(key)"
         do {
-            if let absence = try store.absence(of: key, entity) { return .notFound(Self.text(absence, name)) }
+            if let absence = try store.absence(of: key, entity) { return Self.problem(absence, entity, key) }
         } catch {
             return (error as? CacheError).map { Problem($0) } ?? .unavailable("\(error)")
         }
-        return await missing(name, outcome)
+        var problem = await missing("\(entity)/\(key)", outcome)
+        problem.detail += Self.idAlone(entity, key)
+        return problem
     }
 
     /// The same for a write. The upstream is asked for a record only when it is read, so waiting alone does not help.
@@ -27,9 +29,8 @@ extension Handlers {
 
     /// The same for an operation of a batch, whose transaction knows of the absence.
     func absent(_ entity: String, _ key: String, _ absence: KnownAbsence?) -> Problem {
-        let name = "\(entity)/\(key)"
-        return absence.map { .notFound(Self.text($0, name)) }
-            ?? Problem(.notCached, "\(name) is not in the cache\(Self.readFirst)")
+        absence.map { Self.problem($0, entity, key) }
+            ?? Problem(.notCached, "\(entity)/\(key) is not in the cache\(Self.idAlone(entity, key))\(Self.readFirst)")
     }
 
     private static let readFirst = "; read it first, which asks the upstream for it"
@@ -64,11 +65,24 @@ extension Handlers {
             headers: [("Cache-Status", CacheStatus.unasked.text)])
     }
 
-    private static func text(_ absence: KnownAbsence, _ name: String) -> String {
-        switch absence {
-        case .deletedHere: "\(name) was deleted"
-        case .localOnly: "there is no \(name); such records are only on this machine"
+    private static func problem(_ absence: KnownAbsence, _ entity: String, _ key: String) -> Problem {
+        let name = "\(entity)/\(key)"
+        let hint = idAlone(entity, key)
+        return switch absence {
+        case .deletedHere: .notFound("\(name) was deleted")
+        case .localOnly: .notFound("there is no \(name)\(hint); such records are only on this machine")
+        case .unlisted:
+            Problem(
+                .notListed,
+                "there is no \(name) in the upstream's list\(hint); the upstream does not serve such records one by "
+                    + "one, so one that is newer than the last sync comes with the next")
         }
+    }
+
+    /// For a caller who gave `orders/1486` where the id is `1486`.
+    private static func idAlone(_ entity: String, _ key: String) -> String {
+        guard key.hasPrefix("\(entity)/") else { return "" }
+        return "; the id alone would be \(key.dropFirst(entity.count + 1))"
     }
 
     /// Until the upstream takes calls again, or the next pull begins.

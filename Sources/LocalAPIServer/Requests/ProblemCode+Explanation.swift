@@ -31,6 +31,11 @@ extension ProblemCode {
         case .noSuchAddress: ("there is nothing at this address", "see /openapi.json")
         case .unknownEntity: ("the schema has no such entity", "correct its name; detail lists them")
         case .notFound: ("it does not exist: the upstream or the cache knows for sure", "forget it")
+        case .notListed:
+            (
+                "the upstream's whole list lacks it, and the upstream does not serve such records one by one",
+                "correct the id; a record that is newer than the last sync comes with the next"
+            )
         case .notCached:
             (
                 "the cache does not have it and cannot know now whether it exists",

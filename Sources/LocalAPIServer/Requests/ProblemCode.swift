@@ -22,6 +22,7 @@ enum ProblemCode: String, CaseIterable, Sendable {
     case noSuchAddress = "no_such_address"
     case unknownEntity = "unknown_entity"
     case notFound = "not_found"
+    case notListed = "not_listed"
     case notCached = "not_cached"
     case methodNotAllowed = "method_not_allowed"
     case requestTimeout = "request_timeout"
@@ -77,7 +78,7 @@ enum ProblemCode: String, CaseIterable, Sendable {
             400
         case .tokenRequired: 401
         case .foreignHost, .foreignPage: 403
-        case .noSuchAddress, .unknownEntity, .notFound, .notCached: 404
+        case .noSuchAddress, .unknownEntity, .notFound, .notListed, .notCached: 404
         case .methodNotAllowed: 405
         case .requestTimeout: 408
         case .conflict, .hasDependents, .paused: 409

@@ -49,7 +49,8 @@ public struct Records: Sendable {
 
     // MARK: One record
 
-    /// A record. The problem is `.notFound` if it does not exist, `.notCached` if it is not known whether it does.
+    /// A record. The problem is `.notFound` if it does not exist, `.notListed` if only the upstream's list could show
+    /// it and lacks it, `.notCached` if it is not known whether it exists.
     public func get(_ id: String, _ options: ReadOptions = ReadOptions()) async throws(ClientError) -> Record {
         try await record(Call.get(PathText.path(entity, id), options.items))
     }

@@ -26,7 +26,8 @@ public struct TypedRecords<Item: TypedRecord>: Sendable {
         try await list(query).page(cursor)
     }
 
-    /// A record. The problem is `.notFound` if it does not exist, `.notCached` if it is not known whether it does.
+    /// A record. The problem is `.notFound` if it does not exist, `.notListed` if only the upstream's list could show
+    /// it and lacks it, `.notCached` if it is not known whether it exists.
     public func get(_ id: Item.ID, _ options: ReadOptions = ReadOptions()) async throws(ClientError) -> Item {
         Item(try await untyped.get(id.text, options))
     }

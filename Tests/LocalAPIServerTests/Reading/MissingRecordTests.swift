@@ -57,7 +57,7 @@ struct MissingRecordTests {
         #expect(answer.json["detail"]?.string == detail)
     }
 
-    @Test("a record kept only on this machine is not found; one that a list lacked may be newer than that list")
+    @Test("a record kept only on this machine is not found; one that only a list could show is not listed")
     func known() async throws {
         let api = try TestAPI(
             yaml: """
@@ -74,7 +74,37 @@ struct MissingRecordTests {
         let page = PulledPage(entity: "states", records: #"[{"id":"a"}]"#)
         _ = try await api.store.apply(page, at: TestAPI.now)
         try await api.store.setCursor(of: "states", to: PullCursor(lastSyncedAt: TestAPI.now))
+        for target in ["/v1/states/x", "/v1/states/x?refresh=false", "/v1/states/x/history"] {
+            let answer = await api.call("GET", target)
+            #expect(answer.status == 404 && code(answer) == "not_listed", "\(target)")
+            #expect(answer.json["detail"]?.string?.hasPrefix("there is no states/x in the upstream's list") == true)
+        }
+    }
+
+    @Test("a list that leaves out records by `where` does not say that a record is absent")
+    func limitedList() async throws {
+        let api = try TestAPI(
+            yaml: """
+                schema: shop
+                upstream: { base_url: "http://localhost" }
+                entities:
+                  states:
+                    fields: { id: { type: string }, at: { type: time } }
+                    pull: { call: POST /states, where: { at.gte: "{$now-90d}" } }
+                """)
+        try await api.store.setCursor(of: "states", to: PullCursor(lastSyncedAt: TestAPI.now))
         #expect(code(await api.call("GET", "/v1/states/x")) == "not_cached")
+    }
+
+    @Test("an id that repeats the entity is answered with the id alone")
+    func idAlone() async throws {
+        let read = try await TestAPI.filled(upstream: OneRecordUpstream()).call("GET", "/v1/orders/orders%2Fn")
+        let detail = "neither the cache nor the upstream has orders/orders/n; the id alone would be n"
+        #expect(read.json["detail"]?.string == detail)
+        let batch = try await TestAPI.filled().call(
+            "POST", "/v1/_batch",
+            body: #"{"operations":[{"operation":"update","entity":"orders","id":"orders/n","body":{}}]}"#)
+        #expect(batch.text.contains("orders/orders/n is not in the cache; the id alone would be n; read it first"))
     }
 
     @Test("with only-if-cached, or refresh=false, the upstream is never asked")

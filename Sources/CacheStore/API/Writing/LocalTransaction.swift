@@ -159,7 +159,7 @@ package struct LocalTransaction {
         return try !RecordRow(table: EntityTable(entity: entity), db: db).isDeleted(current)
     }
 
-    /// Why a record that is not cached is known not to exist; nil if the upstream may have it.
+    /// Why a record that is not cached counts as absent; see `CacheStore.absence`.
     package func absence(of key: String, _ entity: String) throws -> KnownAbsence? {
         try store.absence(of: key, entity, db)
     }
