@@ -43,6 +43,8 @@ package struct WireRequest: Sendable, Equatable {
     package var mayQuoteAnswer = true
     /// Changes nothing at the upstream, whatever its method: it may be sent twice, and its answer may be a large list.
     package var isReading = false
+    /// The call of the batch that it was an element of; nil if it was sent by itself.
+    package var batchCall: String?
 
     package init(method: String = "GET", path: String, headers: [Header] = [], body: JSONText? = nil) {
         self.method = method

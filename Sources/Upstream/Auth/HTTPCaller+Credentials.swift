@@ -31,7 +31,7 @@ extension HTTPCaller {
 
     /// For a 2xx answer without a token. It quotes the upstream, but nothing that could be a token in another place.
     private func missingToken(in response: HTTPResponse, to request: WireRequest, at place: Place) -> UpstreamError {
-        let call = "\(request.method) \(request.path.shownPath)"
+        let call = request.shownCall
         let found = response.json.flatMap { place.value(in: $0)?.string }
         let isLong = found.map { !Tokens.isStorable($0) } ?? false
         let lack = isLong ? "with a token of more than \(Tokens.longest) bytes" : "without a token"

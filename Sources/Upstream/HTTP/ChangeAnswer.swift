@@ -172,9 +172,7 @@ struct ChangeAnswer {
 
     private var accepted: Meaning { .accepted(location: response.header("Location").flatMap { $0.isEmpty ? nil : $0 }) }
 
-    private var call: String {
-        "\(request.method) \(request.path.shownPath) answered \(response.status)"
-    }
+    private var call: String { "\(sent.shownCall) answered \(response.status)" }
 
     private func unclear(_ body: JSONText?) -> UpstreamError {
         error(.unclear(status: response.status, "\(call) without saying that the change was accepted"), body)

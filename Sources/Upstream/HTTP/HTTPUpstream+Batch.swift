@@ -42,6 +42,7 @@ extension HTTPUpstream {
         let request = answer.request(of: index)
         var sent = request.request(plan, idempotencyKey: answer.batch.elements[index].idempotencyKey)
         sent.secrets += secrets
+        sent.batchCall = "\(answer.batch.plan.call)"
         guard let response else {
             return .failure(
                 .unclear(

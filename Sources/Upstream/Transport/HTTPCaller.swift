@@ -136,7 +136,7 @@ struct HTTPCaller: Sendable {
         let rule = answers.rule(for: response)
         guard rule?.means != .ok, rule != nil || !(200..<300).contains(response.status) else { return nil }
         let body = response.json
-        let call = "\(request.method) \(request.path.shownPath)"
+        let call = request.shownCall
         let error: UpstreamError
         if rule == nil, response.barsMarkup, body == nil, response.isMarkup {
             let quote = request.mayQuote(body) ? response.quote() : ""

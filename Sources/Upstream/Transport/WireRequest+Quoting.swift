@@ -1,8 +1,11 @@
 internal import EntitySchema
 internal import JSONText
 
-/// What an error may repeat of the answer to a request.
+/// What an error says of a request, and what it may repeat of the answer.
 extension WireRequest {
+    /// The call that was made, as messages show it: `PATCH /orders/7`, or `PATCH /orders/7 in POST /batch`.
+    var shownCall: String { "\(method) \(path.shownPath)" + (batchCall.map { " in \($0)" } ?? "") }
+
     /// The texts in an answer that nothing may repeat.
     func secrets(in answer: JSONText?) -> [String] { answer.map { SecretTexts(of: secretMembers, in: $0).texts } ?? [] }
 

@@ -83,7 +83,7 @@ struct BatchAnswerTests {
             {"responses":[{"id":"3","status":204},{"id":1,"status":200,"body":{"data":{"id":"a"}}},
               {"id":"2","status":422,"body":{"message":"too long"}}]}
             """#, Self.byID)
-        #expect(found == ["record a", "refused 422 PATCH /orders/b answered 422: too long", "accepted"])
+        #expect(found == ["record a", "refused 422 PATCH /orders/b in POST /batch answered 422: too long", "accepted"])
     }
 
     @Test(
@@ -146,7 +146,7 @@ struct BatchAnswerTests {
     func withoutStatus() async throws {
         let found = try await answers(
             #"[{"data":{"id":"a"}},{"problem":"too long"},{}]"#, Self.withoutStatus, status: 201)
-        #expect(found == ["record a", "refused 422 PATCH /orders/b answered 422: too long", "accepted"])
+        #expect(found == ["record a", "refused 422 PATCH /orders/b in POST /batch answered 422: too long", "accepted"])
         let null = try await answers(#"[null,{"problem":null},{}]"#, Self.withoutStatus)
         #expect(null[0] == "unclear 200" && null[2] == "accepted")
     }
@@ -158,7 +158,8 @@ struct BatchAnswerTests {
             """
         let found = try await answers(
             #"[{"success":{"data":{"id":"a"}}},{"problem":"too long"},{"note":"later"}]"#, batch)
-        #expect(found == ["record a", "refused 422 PATCH /orders/b answered 422: too long", "unclear 200"])
+        let refusal = "refused 422 PATCH /orders/b in POST /batch answered 422: too long"
+        #expect(found == ["record a", refusal, "unclear 200"])
         let empty = try await answers(#"[{"success":{}},{},{"problem":null}]"#, batch)
         #expect(empty == ["accepted", "unclear 200", "unclear 200"])
     }
@@ -191,7 +192,8 @@ struct BatchAnswerTests {
         let found = try await answers(
             #"{"responses":[{"id":"1","status":204},{"id":"2","status":422,"body":{"message":"too long"}}]}"#,
             Self.byID, status: 422)
-        #expect(found == ["accepted", "refused 422 PATCH /orders/b answered 422: too long", "unclear 422"])
+        let refusal = "refused 422 PATCH /orders/b in POST /batch answered 422: too long"
+        #expect(found == ["accepted", refusal, "unclear 422"])
     }
 
     @Test("a rule that finds the whole refused counts if no result is a failure by itself")
@@ -216,7 +218,7 @@ struct BatchAnswerTests {
         let found = try await answers(
             #"{"results":[{"problem":"bad"},{"item":{"id":"b"}},{"item":{"id":"c"}}]}"#,
             batch, rules: rules)
-        #expect(found == ["refused 422 PATCH /orders/a answered 422: bad", "record b", "record c"])
+        #expect(found == ["refused 422 PATCH /orders/a in POST /batch answered 422: bad", "record b", "record c"])
     }
 
     @Test("new records that the upstream gives keys of its own are matched by their place")
