@@ -62,7 +62,7 @@ struct SinceReader {
         }
         guard let value = node.child("value") else { return parameter }
         if let form = try value.string().firstMatch(of: #/\{\$since:([^}]+)\}/#)?.1 {
-            throw value.error("write \(Self.time) here, and beside value: format: \"\(form)\"")
+            throw value.error(try refusal(ofForm: String(form), in: value.string()))
         }
         let parts = try value.string().split(separator: Self.time, omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 2 else {
@@ -70,6 +70,20 @@ struct SinceReader {
         }
         (parameter.before, parameter.after) = (parts[0], parts[1])
         return parameter
+    }
+
+    /// What to write in place of `value: "… {$since:form} …"`. One `format` cannot say both how requests have the times
+    /// and that records have numbers.
+    private func refusal(ofForm form: String, in text: String) throws(SchemaError) -> String {
+        let format = try node.child("format")?.string()
+        guard let format, format != form else {
+            let other = format == nil ? "beside value: format: \"\(form)\"" : "keep format"
+            return "write \(Self.time) here, and \(other)"
+        }
+        let name = try node.child("param")?.string() ?? "…"
+        return "value takes \(Self.time) alone, written as format says, which is \(format); if the records have times "
+            + "of that format, and requests of another, remove param and value here, and write in the list's query: "
+            + "{ \(name): '\(text)' }"
     }
 
     private func time(_ node: SchemaNode) throws(SchemaError) -> String {

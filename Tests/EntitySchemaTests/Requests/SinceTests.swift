@@ -104,6 +104,14 @@ struct SinceTests {
                 #"{ param: a, field: changed, value: "at > {$since:yyyy-MM-dd HH:mm}" }"#,
                 #"write {$since} here, and beside value: format: "yyyy-MM-dd HH:mm""#
             ),
+            (
+                #"{ param: a, field: changed, value: "at > {$since:epoch}", format: epoch }"#,
+                "write {$since} here, and keep format"
+            ),
+            (
+                #"{ param: a, field: changed, value: "at > {$since:yyyy-MM-dd}", format: epoch }"#,
+                "remove param and value here, and write in the list's query: { a: 'at > {$since:yyyy-MM-dd}' }"
+            ),
         ])
     func refusals(_ since: String, _ words: String) {
         #expect {

@@ -51,7 +51,8 @@ extension SchemaCheck {
                 entity, place,
                 "\(changedAt) is of type \(kind.description), but change times are compared as times: name a field of "
                     + "type time with times in ISO 8601, set since.format to epoch or epoch_ms if it has such numbers "
-                    + "(the form in the request can then stand there, as in {$since:yyyy-MM-dd}), or pull with mode: full"
+                    + "(if requests have another form, write it in the list's query, body or headers, as in "
+                    + "{$since:yyyy-MM-dd}, without since.param), or pull with mode: full"
             )
         }
     }
