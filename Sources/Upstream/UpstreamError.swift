@@ -21,6 +21,8 @@ package enum UpstreamError: Error, Sendable, Equatable {
     case gone(status: Int, String)
     /// Repeating does not help; someone must correct it.
     case refused(status: Int?, String)
+    /// Asked for one record, the upstream answered with another one, which says nothing about the first.
+    case another(String)
     /// The response cannot be understood; nothing in it may be used.
     case malformed(String)
     /// No request may be made now; nothing was sent.
@@ -36,8 +38,7 @@ package enum UpstreamError: Error, Sendable, Equatable {
         switch self {
         case .offline(let text), .unclear(_, let text), .locked(_, let text), .throttled(_, let text),
             .unauthorized(let text), .barred(_, let text, _), .changed(_, let text), .gone(_, let text),
-            .refused(_, let text),
-            .malformed(let text), .held(let text):
+            .refused(_, let text), .another(let text), .malformed(let text), .held(let text):
             text
         case .cancelled: "cancelled"
         }
@@ -55,6 +56,7 @@ package enum UpstreamError: Error, Sendable, Equatable {
         case .changed(let status, _): .changed(status: status, text)
         case .gone(let status, _): .gone(status: status, text)
         case .refused(let status, _): .refused(status: status, text)
+        case .another: .another(text)
         case .malformed: .malformed(text)
         case .held: .held(text)
         case .cancelled: .cancelled

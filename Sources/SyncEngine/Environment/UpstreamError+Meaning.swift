@@ -7,7 +7,7 @@ extension UpstreamError {
     var concernsWholeUpstream: Bool {
         switch self {
         case .offline, .held, .throttled, .unauthorized, .cancelled: true
-        case .unclear, .locked, .barred, .changed, .gone, .refused, .malformed: false
+        case .unclear, .locked, .barred, .changed, .gone, .refused, .another, .malformed: false
         }
     }
 
@@ -19,7 +19,7 @@ extension UpstreamError {
         case .unclear(let status, _), .refused(let status, _): status
         case .locked(let status, _), .barred(let status, _, _), .changed(let status, _), .gone(let status, _): status
         case .unauthorized: 401
-        case .offline, .throttled, .malformed, .held, .cancelled: nil
+        case .offline, .throttled, .another, .malformed, .held, .cancelled: nil
         }
     }
 
@@ -29,7 +29,7 @@ extension UpstreamError {
     /// elsewhere. A gateway that answers 408 may have passed the request on.
     var isRefusal: Bool {
         switch self {
-        case .locked, .throttled, .unauthorized, .refused: true
+        case .locked, .throttled, .unauthorized, .refused, .another: true
         case .barred(let status, _, _):
             [307, 308].contains(status) || (400..<500).contains(status) && ![408, 425].contains(status)
         case .unclear, .offline, .held, .cancelled, .changed, .gone, .malformed: false
@@ -43,7 +43,7 @@ extension UpstreamError {
     var mayConcernRecord: Bool {
         switch self {
         case .barred(let status, _, _): [301, 308, 403].contains(status)
-        case .refused: true
+        case .refused, .another: true
         default: false
         }
     }
@@ -56,7 +56,7 @@ extension UpstreamError {
     /// Whether the upstream may no longer know the page that was asked for, so that a pull must begin again.
     var refusesPosition: Bool {
         switch self {
-        case .refused, .gone, .malformed: true
+        case .refused, .gone, .another, .malformed: true
         case .offline, .unclear, .locked, .throttled, .unauthorized, .barred, .changed, .held, .cancelled: false
         }
     }
@@ -81,7 +81,7 @@ extension UpstreamError {
     private var ambiguousStatus: Int? {
         switch self {
         case .changed, .barred, .unclear, .locked: status
-        case .refused, .gone, .offline, .throttled, .unauthorized, .malformed, .held, .cancelled: nil
+        case .refused, .gone, .another, .offline, .throttled, .unauthorized, .malformed, .held, .cancelled: nil
         }
     }
 }

@@ -120,7 +120,7 @@ actor HealthMonitor {
             breaker.refuse(message)
             await account.forget()
         case .barred: breaker.answered()
-        case nil, .locked, .changed, .gone, .refused, .malformed: noteAnswer(origin)
+        case nil, .locked, .changed, .gone, .refused, .another, .malformed: noteAnswer(origin)
         }
         if breaker.isDown, !wasDown { logDown() }
     }

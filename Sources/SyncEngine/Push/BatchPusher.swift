@@ -122,6 +122,7 @@ struct BatchPusher {
             return try await finish(changes, afterBar: error)
         case .changed(let status, let message), .gone(let status, let message): refuse(changes, status, message)
         case .refused(let status, let message): refuse(changes, status, message)
+        case .another(let message): refuse(changes, nil, message)
         case .unclear, .malformed, .barred, .cancelled: return try await conclude(changes.map { ($0, .failure(error)) })
         }
         return try await takeBack(changes)

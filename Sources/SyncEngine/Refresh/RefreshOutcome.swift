@@ -22,7 +22,8 @@ package enum RefreshOutcome: Sendable, Equatable {
     init(_ error: UpstreamError) {
         switch error {
         case .unclear(_, let message), .malformed(let message): self = .failed(message)
-        case .offline, .locked, .throttled, .unauthorized, .barred, .changed, .gone, .refused, .held, .cancelled:
+        case .offline, .locked, .throttled, .unauthorized, .barred, .changed, .gone, .refused, .another, .held,
+            .cancelled:
             self = .unavailable(error.message)
         }
     }

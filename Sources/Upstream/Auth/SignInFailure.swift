@@ -11,7 +11,7 @@ package enum SignInFailure: Sendable, Equatable {
         switch error {
         case .unauthorized(let message), .barred(_, let message, _), .refused(_, let message), .changed(_, let message):
             self = .refused("the upstream rejected the sign-in: \(message)")
-        case .gone(_, let message), .malformed(let message):
+        case .gone(_, let message), .another(let message), .malformed(let message):
             self = .misconfigured("\(message); check upstream.base_url and the schema's upstream.auth")
         case .offline(let message), .unclear(_, let message), .locked(_, let message), .throttled(_, let message),
             .held(let message):

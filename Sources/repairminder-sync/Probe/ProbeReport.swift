@@ -17,7 +17,7 @@ extension ProbeReport {
         concernsAll =
             switch error {
             case .offline, .held, .throttled, .unauthorized, .cancelled, .unclear(nil, _): true
-            case .unclear, .locked, .barred, .changed, .gone, .refused, .malformed: false
+            case .unclear, .locked, .barred, .changed, .gone, .refused, .another, .malformed: false
             }
     }
 }

@@ -11,8 +11,8 @@ struct RecordReader {
     let store: CacheStore
     let upstream: any Upstream
 
-    /// Nil when the upstream has no such record, or cannot be asked for it: see `canRead`. Throws `.refused` when it answers
-    /// with another record that the cache has as well, which says nothing about this one.
+    /// Nil when the upstream has no such record, or cannot be asked for it: see `canRead`. Throws `.another` when it
+    /// answers with another record that the cache has as well.
     func record(of entity: Entity, known: JSONText) async throws -> RemoteRecord? {
         guard let found = try await answer(of: entity, known: known) else { return nil }
         guard try !isAnother(found.record, than: known, entity) else {
@@ -22,8 +22,7 @@ struct RecordReader {
     }
 
     static func anotherRecord(_ answered: JSONText, than known: JSONText, _ entity: Entity) -> UpstreamError {
-        .refused(
-            status: nil,
+        .another(
             "asked for \(entity.name)/\(entity.shownKey(of: known)), the upstream answered with "
                 + entity.shownKey(of: answered))
     }

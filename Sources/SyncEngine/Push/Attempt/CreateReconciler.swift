@@ -114,7 +114,7 @@ struct CreateReconciler {
     private func finding(byKey change: OutboxChange, _ entity: Entity) async throws -> Finding {
         do {
             return try await finding(bySingle: change, entity)
-        } catch UpstreamError.refused {
+        } catch UpstreamError.refused, UpstreamError.another {
             return try await finding(inList: change, entity)
         }
     }
@@ -145,7 +145,7 @@ struct CreateReconciler {
         return .absent
     }
 
-    /// What the upstream has under the key; nil if it has nothing there. Throws `.refused` for another record. One whose key
+    /// What the upstream has under the key; nil if it has nothing there. Throws `.another` for another record. One whose key
     /// differs is the creation's only with what was sent.
     private func own(_ change: OutboxChange, _ entity: Entity) async throws -> RemoteRecord? {
         guard let found = try await reader.answer(of: entity, known: change.record) else { return nil }

@@ -87,8 +87,7 @@ extension Pusher {
             guard try await verdict(on: change.address, entity, wasRead: true) == .gone else { return change }
         } catch let error as UpstreamError {
             switch error {
-            case .gone: return change
-            case .refused where !mayBeMerged(change, by: error): return change
+            case .gone, .refused: return change
             default: throw error
             }
         }
@@ -245,7 +244,7 @@ extension Pusher {
         case .barred, .offline, .held, .cancelled, .throttled, .unauthorized: try await outcome(of: error, change)
         case .unclear(_, let message), .locked(_, let message):
             failure.errorClass == .gone ? undecided(change, failure, message) : again(change, failure)
-        case .changed, .gone, .refused, .malformed: again(change, failure)
+        case .changed, .gone, .refused, .another, .malformed: again(change, failure)
         }
     }
 

@@ -134,7 +134,7 @@ extension Pusher {
             guard case .applied(let found) = try await reconciler.finding(for: change, entity) else { return change }
             try await acknowledge(change, found)
             return nil
-        } catch UpstreamError.refused, UpstreamError.gone {
+        } catch UpstreamError.refused, UpstreamError.another, UpstreamError.gone {
             return change
         }
     }
@@ -183,7 +183,8 @@ extension Pusher {
     /// at it after the time to settle, and may do so for ever. An answer that may concern the account must have been counted
     /// before: it is only while other changes get through.
     private func isSentUnread(_ change: OutboxChange, _ entity: Entity, after error: UpstreamError) -> Bool {
-        if case .refused = error { return !mayBeMerged(change, by: error) }
+        if case .refused = error { return true }
+        if case .another = error { return !mayBeMerged(change, by: error) }
         let isCounted = change.attemptCount > 0
         let mayLast =
             if case .unclear = error { isCounted || [.server, .timeout].contains(change.errorClass) } else { isCounted }
@@ -194,8 +195,7 @@ extension Pusher {
     /// Whether what a deletion would delete seems to be part of another record by now: the upstream, asked for it, answered with
     /// that one. If it takes the key for the other record's, the deletion would be of that.
     func mayBeMerged(_ change: OutboxChange, by error: UpstreamError) -> Bool {
-        guard change.operation == .delete, case .refused(nil, _) = error else { return false }
-        return true
+        if case .another = error { change.operation == .delete } else { false }
     }
 
     /// Whether a change that was never sent could go without the reading before it, which only merges it with the server's version.
@@ -264,7 +264,7 @@ extension Pusher {
             return .waiting(failure, at: monotonicNow() + lookUpRetry(change), counted: false)
         case .gone(let status, let message), .barred(let status, let message, _):
             return try await outcome(ofBarred: change, status, message, isLookUp: true)
-        case .refused:
+        case .refused, .another:
             var failure = PushFailure(.unclear, error)
             if mayBeMerged(change, by: error) { failure.message += "; if the two were merged, discard this deletion" }
             return again(change, failure)

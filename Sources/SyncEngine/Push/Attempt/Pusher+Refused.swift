@@ -25,7 +25,9 @@ extension Pusher {
             }
         } catch UpstreamError.barred(let status, let message, _) where status != 402 && status != 403 {
             return try await outcome(ofBarred: change, status, message, isLookUp: true)
-        } catch UpstreamError.refused, UpstreamError.barred, UpstreamError.gone, UpstreamError.malformed {
+        } catch UpstreamError.refused, UpstreamError.another, UpstreamError.barred, UpstreamError.gone,
+            UpstreamError.malformed
+        {
             // The account may neither change the record nor read it.
             return .failed(change.operation == .create ? unclear(failure) : failure)
         } catch let error as UpstreamError {

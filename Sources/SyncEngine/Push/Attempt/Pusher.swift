@@ -186,7 +186,7 @@ struct Pusher {
         case .offline, .held, .cancelled: return .notSent
         case .barred(let status, let message, _): return try await outcome(ofBarred: change, status, message)
         case .throttled(let delay, let message): return await outcome(ofThrottled: change, delay, message)
-        case .refused(nil, _): return .failed(PushFailure(.unsendable, error))
+        case .refused(nil, _), .another: return .failed(PushFailure(.unsendable, error))
         case .refused:
             let outcome = try await outcome(ofRefused: change, PushFailure(.refused, error))
             await passage.passes(change.id)

@@ -14,6 +14,13 @@ struct AnotherRecordTests {
         .replacing("  idempotency_header: Idempotency-Key\n", with: "")
         .replacing("call: POST /orders }", with: "call: POST /orders, look_up: key }")
 
+    private static let withDeletion = byKey.replacing(
+        #"      update: { call: "PATCH /orders/{id}" }"#,
+        with: """
+                  update: { call: "PATCH /orders/{id}" }
+                  delete: { call: "DELETE /orders/{id}" }
+            """)
+
     private func test(_ yaml: String = Self.byKey) async throws -> TestEngine {
         let test = try TestEngine(schema: yaml)
         test.upstream.keepKeys()
@@ -68,13 +75,7 @@ struct AnotherRecordTests {
 
     @Test("a deletion is not sent again: the record may have been merged into that one, which would be deleted")
     func deletion() async throws {
-        let test = try await test(
-            Self.byKey.replacing(
-                #"      update: { call: "PATCH /orders/{id}" }"#,
-                with: """
-                          update: { call: "PATCH /orders/{id}" }
-                          delete: { call: "DELETE /orders/{id}" }
-                    """))
+        let test = try await test(Self.withDeletion)
         try await test.store.delete("orders", key: "a", at: test.clock.timestamp)
         test.upstream.fail(.unclear(status: nil, "no answer"))
         test.upstream.answerRecords(with: "z")
@@ -83,6 +84,18 @@ struct AnotherRecordTests {
         #expect(try test.store.pendingCount() == PendingCount(pending: 1, failed: 0))
         #expect(test.upstream.records("/orders").count == 2)
         #expect(try test.error("message")?.contains("answered with z; if the two were merged") == true)
+    }
+
+    @Test("a deletion is sent again if its record cannot be asked for: nothing says that it was merged")
+    func unreadableDeletion() async throws {
+        let test = try await test(Self.withDeletion)
+        try await test.store.delete("orders", key: "a", at: test.clock.timestamp)
+        test.upstream.fail(.unclear(status: nil, "no answer"))
+        test.upstream.failRecords(.refused(status: nil, "nothing was sent: its URL is too long"))
+        try await test.send()
+        try await test.send(after: .seconds(60))
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+        #expect(test.upstream.records("/orders").map { $0["id"] } == ["z"])
     }
 
     @Test("a record is not gone because another one is marked as deleted")
