@@ -78,9 +78,8 @@ struct CreateReconciler {
             guard let request = listRequest(path, list, change, entity), !sent.isEmpty else {
                 return .unknowable("the look-up finds nothing to compare by")
             }
-            var search = search(request, sent, of: fields, change, entity)
-            search.among = entity.route(for: .create, record: change.record)?.shownAmong ?? [:]
-            return try await search.finding()
+            let among = entity.route(for: .create, record: change.record)?.shownAmong ?? [:]
+            return try await search(request, sent, of: fields, among: among, change, entity).finding()
         }
     }
 
@@ -158,9 +157,11 @@ struct CreateReconciler {
     }
 
     private func search(
-        _ request: PageRequest, _ fields: [String], of named: [String], _ change: OutboxChange, _ entity: Entity
+        _ request: PageRequest, _ fields: [String], of named: [String], among: [String: Place] = [:],
+        _ change: OutboxChange, _ entity: Entity
     ) -> CreationSearch {
         CreationSearch(
-            reconciler: self, request: request, fields: fields, named: named, change: change, entity: entity)
+            reconciler: self, request: request, fields: fields, named: named, among: among, change: change,
+            entity: entity)
     }
 }
