@@ -140,7 +140,7 @@ extension OutboxTable {
         try db.cachedStatement(
             sql: """
                 UPDATE sync_outbox SET body = ?2, base = ?3, edited = ?4, order_group = ?5,
-                  idempotency_key = iif(\(Self.wasSent), ?6, idempotency_key), \(Transition.edit.assignment),
+                  idempotency_key = iif(\(Self.hasUsedKey), ?6, idempotency_key), \(Transition.edit.assignment),
                   \(Self.untried), sent = ?7, trace = coalesce(?8, trace)
                 WHERE id = ?1 AND \(Transition.edit.condition)
                 """
@@ -156,7 +156,7 @@ extension OutboxTable {
     func attach(_ content: String?, to change: Entry, idempotencyKey: String) throws {
         try db.cachedStatement(
             sql: """
-                UPDATE sync_outbox SET content = ?2, idempotency_key = iif(\(Self.wasSent), ?3, idempotency_key),
+                UPDATE sync_outbox SET content = ?2, idempotency_key = iif(\(Self.hasUsedKey), ?3, idempotency_key),
                   \(Transition.edit.assignment), \(Self.untried), trace = coalesce(?4, trace)
                 WHERE id = ?1 AND \(Transition.edit.condition)
                 """
@@ -196,8 +196,8 @@ extension OutboxTable {
 
     // MARK: Parts
 
-    /// Also by an attempt that was taken back.
-    private static let wasSent = "tried > 0 OR last_attempt_at IS NOT NULL"
+    /// Whether an attempt has begun under its idempotency key, also one that was taken back.
+    private static let hasUsedKey = "tried > 0 OR last_attempt_at IS NOT NULL"
     private static let begun = Transition.begin.assignment
     private static let canBegin = Transition.begin.condition
     /// As if there had been no attempt.

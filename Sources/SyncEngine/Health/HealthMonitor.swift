@@ -244,11 +244,11 @@ actor HealthMonitor {
 
     /// Charges the budget for a change that is about to be sent; false when it must wait. Several changes that were
     /// tried before are read at once, and may be more than the budget allows.
-    func mayBegin(_ change: Int64, isTried: Bool) -> Bool {
+    func mayBegin(_ change: Int64, isRetry: Bool) -> Bool {
         let time = environment.monotonicNow()
         // A trial of the bar is a retry that the budget need not pay for.
         if bar.isSet { return bar.admits(change, at: time) }
-        guard isTried else {
+        guard isRetry else {
             budget.earn()
             return true
         }
@@ -259,9 +259,9 @@ actor HealthMonitor {
     }
 
     /// A content costs the budget nothing while it lasts.
-    func mayBeginContent(_ change: Int64, isTried: Bool) -> Bool {
-        guard isTried, budget.isExhausted else { return bar.admits(change, at: environment.monotonicNow()) }
-        return mayBegin(change, isTried: true)
+    func mayBeginContent(_ change: Int64, isRetry: Bool) -> Bool {
+        guard isRetry, budget.isExhausted else { return bar.admits(change, at: environment.monotonicNow()) }
+        return mayBegin(change, isRetry: true)
     }
 
     /// A person wants changes retried now.

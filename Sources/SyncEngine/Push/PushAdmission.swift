@@ -22,7 +22,8 @@ struct PushAdmission: Sendable {
     ) -> PushAdmission {
         PushAdmission(
             slots: { await monitor.slots }, allowance: { await monitor.allowance }, newest: newest,
-            mayBegin: { await monitor.mayBegin($0.id, isTried: $0.wasSent) }, barred: { await monitor.barredChanges },
+            mayBegin: { await monitor.mayBegin($0.id, isRetry: $0.wasAttempted) },
+            barred: { await monitor.barredChanges },
             isRouteHeld: { await monitor.isRouteHeld(of: $0.limited) }, breaksOff: { await unwritten.add($0) })
     }
 
@@ -31,7 +32,7 @@ struct PushAdmission: Sendable {
         PushAdmission(
             slots: { await monitor.canPush ? 1 : 0 },
             allowance: { (await monitor.retryWait ?? .zero) == .zero ? .all : .untried },
-            newest: { .max }, mayBegin: { await monitor.mayBeginContent($0.id, isTried: $0.wasSent) },
+            newest: { .max }, mayBegin: { await monitor.mayBeginContent($0.id, isRetry: $0.wasAttempted) },
             barred: { await monitor.barredChanges }, isRouteHeld: { await monitor.isRouteHeld(of: $0.limited) },
             breaksOff: { await unwritten.add($0) })
     }

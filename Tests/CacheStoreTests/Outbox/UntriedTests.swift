@@ -7,7 +7,7 @@ import Testing
 @testable import CacheStore
 
 /// Retries are rationed, first attempts are not: each change must be one of the two.
-@Suite("Which changes were sent before")
+@Suite("Which changes were attempted before")
 struct UntriedTests {
     private let now = TestCache.now
     private let failure = PushFailure(.server, status: 503, message: "down")
@@ -33,12 +33,12 @@ struct UntriedTests {
     @Test("a change that was refused for now, and then could not be sent, is a retry")
     func takenBack() async throws {
         let cache = try await cache(#"{"id":"a","notes":"n"}"#)
-        #expect(try untried(cache).map(\.wasSent) == [false])
+        #expect(try untried(cache).map(\.wasAttempted) == [false])
         try await attempt(.waiting(failure, at: now, counted: false), takingBack: true, cache)
         try await attempt(.notSent, cache)
         #expect(try untried(cache).isEmpty)
         let retry = try #require(try cache.store.leastTriedChange(at: now))
-        #expect(retry.wasSent && !retry.isTried)
+        #expect(retry.wasAttempted && !retry.isTried)
     }
 
     @Test("an edit that became a creation is new")
@@ -48,7 +48,7 @@ struct UntriedTests {
         #expect(try untried(cache).isEmpty)
         _ = try await cache.pull("orders", #"[{"id":"a","deleted_at":"2026-11-21T00:00:00Z"}]"#)
         let new = try untried(cache)
-        #expect(new.map(\.operation) == [.create] && new.map(\.wasSent) == [false])
+        #expect(new.map(\.operation) == [.create] && new.map(\.wasAttempted) == [false])
         #expect(try cache.store.leastTriedChange(at: now) == nil)
     }
 }

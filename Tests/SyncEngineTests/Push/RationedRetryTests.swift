@@ -49,13 +49,13 @@ struct RationedRetryTests {
         let monitor = HealthMonitor(environment, account: AccountCheck(environment))
         let gate = PushAdmission.contents(monitor, UnwrittenOutcomes(environment))
         #expect(await gate.allowance() == .all)
-        while await monitor.retryWait == nil { _ = await monitor.mayBegin(1, isTried: true) }
+        while await monitor.retryWait == nil { _ = await monitor.mayBegin(1, isRetry: true) }
         #expect(await gate.allowance() == .all)
-        #expect(await monitor.mayBeginContent(2, isTried: true))
+        #expect(await monitor.mayBeginContent(2, isRetry: true))
         #expect(await gate.allowance() == .untried)
-        #expect(await !monitor.mayBeginContent(3, isTried: true))
-        #expect(await monitor.mayBeginContent(4, isTried: false))
+        #expect(await !monitor.mayBeginContent(3, isRetry: true))
+        #expect(await monitor.mayBeginContent(4, isRetry: false))
         clock.advance(by: .seconds(2))
-        #expect(await monitor.mayBeginContent(3, isTried: true))
+        #expect(await monitor.mayBeginContent(3, isRetry: true))
     }
 }

@@ -39,7 +39,7 @@ struct WithoutLeaseTests {
             #expect(test.upstream.pushes.isEmpty)
             #expect(try test.store.pendingCount().pending == 1)
             let change = try #require(try test.store.readyChanges(limit: 1, at: test.clock.timestamp).first)
-            #expect(change.attemptCount == 0 && !change.wasSent)
+            #expect(change.attemptCount == 0 && !change.wasAttempted)
             permission.set(true)
             test.engine.noteLocalWrite()
             try await test.until { try test.store.pendingCount().pending == 0 }

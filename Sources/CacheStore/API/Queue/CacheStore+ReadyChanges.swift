@@ -123,7 +123,7 @@ extension CacheStore {
         """
     }
 
-    /// The opposite of `OutboxChange.wasSent`: a change that is neither would wait for ever once retries are rationed.
+    /// The opposite of `OutboxChange.wasAttempted`: a change that is neither would wait for ever once retries are rationed.
     private static let untriedSQL = "tried = 0 AND error_class IS NULL AND state = \(OutboxState.queued.sql)"
 
     /// ?2 and ?3 are the classes of changes that are only looked for.

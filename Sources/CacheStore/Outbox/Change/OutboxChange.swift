@@ -50,9 +50,10 @@ package struct OutboxChange: Sendable, Equatable {
     /// The trace of the caller that wrote it last.
     package var trace: TraceContext?
 
+    /// Whether the upstream may have applied an attempt.
     package var isTried: Bool { tried > 0 }
-    /// Also if the upstream refused every attempt.
-    package var wasSent: Bool { isTried || errorClass != nil }
+    /// Whether an attempt was made: also if the upstream refused each, or if none could be sent.
+    package var wasAttempted: Bool { isTried || errorClass != nil }
 
     /// Begins the key of a change that went out in a batch without its own key, or under another one.
     static let hiddenKeyMark = "batch/"

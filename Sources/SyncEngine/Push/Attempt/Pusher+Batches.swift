@@ -17,10 +17,10 @@ struct BatchedChange: Sendable {
 extension Pusher {
     /// The batch that a change may go out in; nil if it goes by itself.
     ///
-    /// Only a change that was never sent does: what is left of an unclear attempt is looked up, and a change that makes
+    /// Only a change that was never attempted does: what is left of an unclear attempt is looked up, and a change that makes
     /// the upstream fail must not make it fail for others again. Nor does one that a reading precedes.
     func batchPlan(_ change: OutboxChange) -> BatchPlan? {
-        guard !change.wasSent, !change.wasAccepted, change.content == nil, change.replaced == nil,
+        guard !change.wasAttempted, !change.wasAccepted, change.content == nil, change.replaced == nil,
             change.unreadable.isEmpty, let entity = schema[change.entity], !isHeld(change, entity),
             let plan = entity.batchPlan(
                 for: change.operation, record: change.record, fields: change.body.members.map(\.key)),

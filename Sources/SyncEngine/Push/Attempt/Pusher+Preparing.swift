@@ -47,7 +47,7 @@ extension Pusher {
     /// Whether an edit of a field with steps seems to take back one that was never sent: if the server still has that value, it
     /// may refuse to be set to it.
     func takesStepBack(_ change: OutboxChange, _ entity: Entity) throws -> Bool {
-        guard change.operation == .update, !change.wasSent,
+        guard change.operation == .update, !change.wasAttempted,
             change.body.members.contains(where: { entity[field: $0.key]?.hasSteps == true }),
             let known = try store.remote(of: change.entity, key: change.key)
         else { return false }
