@@ -9,7 +9,7 @@ package enum KnownAbsence: Sendable, Equatable {
     case deletedHere
     /// Its entity is kept on this machine only.
     case localOnly
-    /// The whole list lacked it, and the upstream cannot be asked for it alone: it may only be newer than that list.
+    /// The whole list lacked it, and the upstream cannot be asked for it by itself: it may only be newer than that list.
     case unlisted
 }
 
@@ -56,10 +56,11 @@ extension CacheStore {
         }
     }
 
-    /// Whether only a list could show the record, and that list has been read completely. One that is limited by
-    /// `where` leaves out records that exist.
+    /// Whether only a list could show the record, as one that is named by a natural key, and that list has been read
+    /// completely. One that is limited by `where` leaves out records that exist.
     private func isUnlisted(_ key: String, _ entity: Entity, _ db: Database) throws -> Bool {
-        guard entity.recordPath(of: .object([entity.key: entity.keyValue(key)])) == nil else { return false }
+        let path = entity.recordPath(of: .object([entity.key: entity.keyValue(key)]))
+        guard path == nil || entity.naturalKey(in: key) != nil else { return false }
         let pulls = schema.entities.compactMap { lister in
             lister.pull.flatMap { pull in
                 lister.name == entity.name || pull.details.contains { $0.entity == entity.name } ? pull : nil

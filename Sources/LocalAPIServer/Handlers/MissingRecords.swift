@@ -74,8 +74,8 @@ extension Handlers {
         case .unlisted:
             Problem(
                 .notListed,
-                "there is no \(name) in the upstream's list\(hint); the upstream does not serve such records one by "
-                    + "one, so one that is newer than the last sync comes with the next")
+                "there is no \(name) in the upstream's list\(hint), and the upstream cannot be asked for it by itself; "
+                    + "one that is newer than the last sync comes with the next")
         }
     }
 

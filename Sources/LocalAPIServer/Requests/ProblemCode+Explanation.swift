@@ -33,7 +33,7 @@ extension ProblemCode {
         case .notFound: ("it does not exist: the upstream or the cache knows for sure", "forget it")
         case .notListed:
             (
-                "the upstream's whole list lacks it, and the upstream does not serve such records one by one",
+                "the upstream's whole list lacks it, and the upstream cannot be asked for it by itself",
                 "correct the id; a record that is newer than the last sync comes with the next"
             )
         case .notCached:

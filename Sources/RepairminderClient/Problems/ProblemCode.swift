@@ -48,7 +48,7 @@ public struct ProblemCode: OpenName {
     public static let unknownEntity: ProblemCode = "unknown_entity"
     /// It does not exist: the upstream or the cache knows for sure (404).
     public static let notFound: ProblemCode = "not_found"
-    /// The upstream's whole list lacks it, and the upstream does not serve such records one by one (404).
+    /// The upstream's whole list lacks it, and the upstream cannot be asked for it by itself (404).
     public static let notListed: ProblemCode = "not_listed"
     /// The cache does not have it and cannot know now whether it exists (404).
     public static let notCached: ProblemCode = "not_cached"

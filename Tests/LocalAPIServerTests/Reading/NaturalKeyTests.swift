@@ -31,6 +31,19 @@ struct NaturalKeyTests {
         #expect(await api.call("GET", "/v1/orders/number:7").status == 404)
     }
 
+    @Test("a value that the whole list lacks is not listed, in a batch too")
+    func unlisted() async throws {
+        let api = try await filled()
+        try await api.store.setCursor(of: "orders", to: PullCursor(lastSyncedAt: TestAPI.now))
+        for method in ["GET", "DELETE"] {
+            let answer = await api.call(method, "/v1/orders/number:6")
+            #expect(answer.status == 404 && answer.json["code"] == "not_listed", "\(method)")
+        }
+        let delete = #"{"operations":[{"operation":"delete","entity":"orders","id":"number:6"}]}"#
+        let batch = await api.call("POST", "/v1/_batch", body: delete)
+        #expect(batch.json["errors"]?.elements.first?["code"] == "not_listed", "\(batch.text)")
+    }
+
     @Test("a value that several records have is refused, with their ids")
     func ambiguous() async throws {
         let answer = try await filled().call("GET", "/v1/orders/number:8")
