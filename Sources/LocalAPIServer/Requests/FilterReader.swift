@@ -109,10 +109,21 @@ struct FilterReader {
         guard wrong != "not" else {
             throw .parameter(name, "not stands before a comparison, as in \(path[0]).not.eq")
         }
-        let near = Suggestion.hint(for: wrong, among: known, else: ";")
+        let near =
+            Self.habits[wrong.lowercased()].map { "; did you mean \($0.rawValue)?" }
+            ?? Suggestion.hint(for: wrong, among: known, else: ".")
         throw .parameter(
-            name, "there is no comparison \(wrong.prefix(50))\(near) use one of \(known.joined(separator: ", "))")
+            name, "there is no comparison \(wrong.prefix(50))\(near) Use one of \(known.joined(separator: ", "))")
     }
+
+    /// What other APIs call the comparisons.
+    private static let habits: [String: FilterComparison.Operation] = [
+        "like": .contains, "ilike": .contains, "icontains": .contains, "includes": .has, "any": .has,
+        "startswith": .starts, "starts_with": .starts, "istartswith": .starts, "prefix": .starts,
+        "is": .null, "isnull": .null, "exists": .null, "neq": .notEqual, "noteq": .notEqual, "not_in": .notAmong,
+        "on": .atLeast, "between": .atLeast, "range": .atLeast, "since": .atLeast, "from": .atLeast, "min": .atLeast,
+        "after": .greater, "until": .atMost, "to": .atMost, "max": .atMost, "before": .less,
+    ]
 
     // MARK: Values
 

@@ -47,16 +47,19 @@ struct ListCommand: AsyncParsableCommand {
         let answer =
             all
             ? try await ListPages.all(of: path, query: query, client) : try await client.get(path, query: query).body
-        let kept = options.json ? [] : try await kept(client)
+        let shape = options.json ? nil : try await EntityShape(of: entity, client)
         try options.show(answer) { answer in
             let fields = query.first { $0.name == "fields" }?.value.split(separator: ",").map(String.init)
             let records = answer["data"]?.elements ?? []
             guard !records.isEmpty else { return "no records\n" }
-            return RecordTable.list(records, fields: fields, kept: kept, isWide: table.wide)
+            return RecordTable.list(records, fields: fields, kept: shape.map(kept) ?? [], isWide: table.wide)
                 .rendered(ClientOptions.presentation(isWide: table.wide))
         }
         // On standard error, so the table stays clean.
-        guard !options.json else { return }
+        guard let shape else { return }
+        if answer?["data"]?.elements.isEmpty ?? true {
+            for line in EmptyListHint.lines(query, shape) { StandardStream.error.write(TerminalText.line(line) + "\n") }
+        }
         if let more = answer?["next"], more.kind != .null {
             StandardStream.error.write("there are more records; use --all to list them\n")
         }
@@ -64,9 +67,8 @@ struct ListCommand: AsyncParsableCommand {
     }
 
     /// The fields that the table always has: the key, what people know the records by, and what they are sorted by.
-    private func kept(_ client: LocalAPIClient) async throws -> [String] {
-        let shape = try await EntityShape(of: entity, client)
-        return [shape.key] + shape.naturalKeys + SortTerm.list(sort ?? shape.sort).map(\.field)
+    private func kept(_ shape: EntityShape) -> [String] {
+        [shape.key] + shape.naturalKeys + SortTerm.list(sort ?? shape.sort).map(\.field)
     }
 
     private func query() throws(CommandFailure) -> LocalAPIClient.Query {
