@@ -74,40 +74,14 @@ package enum CheckedJSON {
 
 /// Skipping over text that has been validated.
 extension JSONScanner {
-    mutating func skipCheckedValue() {
-        switch current {
-        case UInt8(ascii: "\""): skipCheckedString()
-        case UInt8(ascii: "{"), UInt8(ascii: "["): skipCheckedNested()
-        default: skipCheckedWord()
-        }
-    }
+    mutating func skipCheckedValue() { skipChecked { $0.skipValue() } }
 
     /// Starts at the opening quote; ends after the closing one.
-    mutating func skipCheckedString() { at = CheckedJSON.endOfString(bytes, from: at) }
+    mutating func skipCheckedString() { skipChecked { $0.skipString() } }
 
-    private mutating func skipCheckedNested() {
-        var depth = 0
-        while at < bytes.count {
-            switch bytes[at] {
-            case UInt8(ascii: "\""):
-                skipCheckedString()
-                continue
-            case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
-            case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
-            case 0...0x20: hasSkippedSpace = true
-            default: break
-            }
-            at += 1
-            if depth == 0 { return }
-        }
-    }
-
-    private mutating func skipCheckedWord() {
-        while at < bytes.count {
-            switch bytes[at] {
-            case UInt8(ascii: ","), UInt8(ascii: "}"), UInt8(ascii: "]"), 0...0x20: return
-            default: at += 1
-            }
-        }
+    private mutating func skipChecked(_ skip: (inout CheckedScanner) -> Void) {
+        var scanner = CheckedScanner(bytes, at: at)
+        skip(&scanner)
+        at = scanner.at
     }
 }

@@ -2,7 +2,7 @@
 ///
 /// Nothing is decoded or allocated. Text that is not JSON yields wrong ranges, but never outside the text.
 package struct JSONElementWalk {
-    private var scanner: JSONScanner
+    private var scanner: CheckedScanner
     private let names: [[UInt8]?]
     private var isOpen = false
     /// The range of the current element.
@@ -12,7 +12,7 @@ package struct JSONElementWalk {
 
     /// `bytes` must be one array. `members` are names as they are written; nil matches none.
     package init(_ bytes: UnsafeBufferPointer<UInt8>, members: [String?]) {
-        scanner = JSONScanner(bytes, isChecked: true)
+        scanner = CheckedScanner(bytes)
         names = members.map { $0.map { Array($0.utf8) } }
         values = names.map { _ in 0..<0 }
     }
@@ -27,14 +27,14 @@ package struct JSONElementWalk {
         guard scanner.current != UInt8(ascii: "]") else { return false }
         let start = scanner.at
         for index in values.indices { values[index] = 0..<0 }
-        if scanner.current == UInt8(ascii: "{") { findMembers() } else { scanner.skipCheckedValue() }
+        if scanner.current == UInt8(ascii: "{") { findMembers() } else { scanner.skipValue() }
         element = start..<scanner.at
         return true
     }
 
     private mutating func findMembers() {
         scanner.at += 1
-        while let (name, value) = scanner.nextCheckedMember() {
+        while let (name, value) = scanner.nextMember() {
             for (index, wanted) in names.enumerated() where wanted?.count == name.count && values[index].isEmpty {
                 if let wanted, scanner.bytes[name].elementsEqual(wanted) { values[index] = value }
             }

@@ -58,9 +58,8 @@ package struct JSONMemberFinder: Sendable {
         guard record.kind == .object, !names.isEmpty else { return }
         record.bytes.withUnsafeBufferPointer { bytes in
             text.withUnsafeBufferPointer { text in
-                var scanner = JSONScanner(bytes, isChecked: true)
-                scanner.at = 1
-                while let (name, value) = scanner.nextCheckedMember() {
+                var scanner = CheckedScanner(bytes, at: 1)
+                while let (name, value) = scanner.nextMember() {
                     if let index = index(of: name, in: bytes, text) { visit(index, record.part(value)) }
                 }
             }
@@ -82,29 +81,5 @@ package struct JSONMemberFinder: Sendable {
             index = next[index]
         }
         return nil
-    }
-}
-
-extension JSONScanner {
-    /// The next member of a validated object, from anywhere between its parts: the range of its name without quotes and
-    /// that of its value; nil at the end of the object.
-    mutating func nextCheckedMember() -> (name: Range<Int>, value: Range<Int>)? {
-        while true {
-            skipSpace()
-            switch current {
-            case UInt8(ascii: ","): at += 1
-            case UInt8(ascii: "\""):
-                let start = at + 1
-                skipCheckedString()
-                let name = start..<max(start, at - 1)
-                skipSpace()
-                if current == UInt8(ascii: ":") { at += 1 }
-                skipSpace()
-                let value = at
-                skipCheckedValue()
-                return (name, value..<at)
-            default: return nil
-            }
-        }
     }
 }

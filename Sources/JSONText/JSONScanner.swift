@@ -13,8 +13,6 @@ struct JSONScanner {
     private var values = 0
     /// The text has been validated: the scanner only looks for the ends of its values.
     private let isChecked: Bool
-    /// Whether it skipped space between the parts of a value.
-    var hasSkippedSpace = false
 
     init(
         _ bytes: UnsafeBufferPointer<UInt8>, unambiguous: Bool = false, atMost mostValues: Int = .max,
@@ -32,9 +30,7 @@ struct JSONScanner {
     mutating func skipSpace() {
         while at < bytes.count {
             switch bytes[at] {
-            case 0x20, 0x0A, 0x0D, 0x09:
-                at += 1
-                hasSkippedSpace = true
+            case 0x20, 0x0A, 0x0D, 0x09: at += 1
             default: return
             }
         }

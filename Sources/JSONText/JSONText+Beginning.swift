@@ -5,9 +5,8 @@ extension JSONText {
         guard kind == .object else { return [] }
         var found: [(key: String, value: JSONText)] = []
         bytes.withUnsafeBufferPointer { bytes in
-            var scanner = JSONScanner(bytes, isChecked: true)
-            scanner.at = 1
-            while found.count < most, let (name, value) = scanner.nextCheckedMember() {
+            var scanner = CheckedScanner(bytes, at: 1)
+            while found.count < most, let (name, value) = scanner.nextMember() {
                 found.append((CheckedJSON.text(bytes, name), part(value)))
             }
         }
@@ -19,13 +18,12 @@ extension JSONText {
         guard kind == .array else { return [] }
         var found: [JSONText] = []
         bytes.withUnsafeBufferPointer { bytes in
-            var scanner = JSONScanner(bytes, isChecked: true)
-            scanner.at = 1
+            var scanner = CheckedScanner(bytes, at: 1)
             while found.count < most {
                 scanner.skipSpace()
                 guard scanner.at < bytes.count, scanner.current != UInt8(ascii: "]") else { return }
                 let start = scanner.at
-                scanner.skipCheckedValue()
+                scanner.skipValue()
                 found.append(part(start..<scanner.at))
                 scanner.skipSpace()
                 if scanner.current == UInt8(ascii: ",") { scanner.at += 1 }

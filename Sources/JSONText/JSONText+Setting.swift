@@ -88,9 +88,8 @@ private struct MemberChanges {
 
     private mutating func read() -> Bool {
         bytes.withUnsafeBufferPointer { text in
-            var scanner = JSONScanner(text, isChecked: true)
-            scanner.at = 1
-            while let (name, value) = scanner.nextCheckedMember() {
+            var scanner = CheckedScanner(text, at: 1)
+            while let (name, value) = scanner.nextMember() {
                 guard members.count < Self.most, !Self.hasEscape(name, text) else { return false }
                 let first = text[value.lowerBound]
                 if first == UInt8(ascii: "n") || first == UInt8(ascii: "{") { hasOnlyPlainValues = false }
@@ -119,9 +118,8 @@ private struct MemberChanges {
         var hasSpace = hasSpace
         object.bytes.withUnsafeBufferPointer { text in
             bytes.withUnsafeBufferPointer { changes in
-                var scanner = JSONScanner(text, isChecked: true)
-                scanner.at = 1
-                while let (name, value) = scanner.nextCheckedMember() {
+                var scanner = CheckedScanner(text, at: 1)
+                while let (name, value) = scanner.nextMember() {
                     guard let change = index(of: name, in: text, changes) else { continue }
                     if Self.hasEscape(name, text) { isNamedOtherwise = true }
                     if places[change] != nil {

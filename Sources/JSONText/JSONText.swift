@@ -135,9 +135,8 @@ extension JSONText {
         // Most edits have no more.
         found.reserveCapacity(4)
         bytes.withUnsafeBufferPointer { bytes in
-            var scanner = JSONScanner(bytes, isChecked: true)
-            scanner.at = 1
-            while let (name, value) = scanner.nextCheckedMember() {
+            var scanner = CheckedScanner(bytes, at: 1)
+            while let (name, value) = scanner.nextMember() {
                 found.append((CheckedJSON.text(bytes, name), part(value)))
             }
         }
@@ -237,9 +236,8 @@ extension JSONText {
         var key = key
         key.withUTF8 { key in
             bytes.withUnsafeBufferPointer { bytes in
-                var scanner = JSONScanner(bytes, isChecked: true)
-                scanner.at = 1
-                while let (name, value) = scanner.nextCheckedMember() {
+                var scanner = CheckedScanner(bytes, at: 1)
+                while let (name, value) = scanner.nextMember() {
                     if CheckedJSON.spells(bytes, name, key), !visit(value) { return }
                 }
             }
