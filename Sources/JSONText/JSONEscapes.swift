@@ -78,16 +78,18 @@ enum JSONEscapes {
 
     static func append(utf8 text: UnsafeBufferPointer<UInt8>, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
+        if isPlain(text) { bytes.append(contentsOf: text) } else { appendInside(text, to: &bytes) }
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    private static func appendInside(_ text: UnsafeBufferPointer<UInt8>, to bytes: inout [UInt8]) {
         var rest = text[...]
-        if !isPlain(text) {
-            while let escape = rest.firstIndex(where: needsEscape) {
-                bytes.append(contentsOf: UnsafeBufferPointer(rebasing: rest[..<escape]))
-                appendEscaped(rest[escape], to: &bytes)
-                rest = rest[(escape + 1)...]
-            }
+        while let escape = rest.firstIndex(where: needsEscape) {
+            bytes.append(contentsOf: UnsafeBufferPointer(rebasing: rest[..<escape]))
+            appendEscaped(rest[escape], to: &bytes)
+            rest = rest[(escape + 1)...]
         }
         bytes.append(contentsOf: UnsafeBufferPointer(rebasing: rest))
-        bytes.append(UInt8(ascii: "\""))
     }
 
     /// Whether nothing needs an escape, as in most texts; without a branch at each byte, the compiler checks many at once.
