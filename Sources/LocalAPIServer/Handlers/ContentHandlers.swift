@@ -199,7 +199,7 @@ extension Handlers {
             return try await setContent(
                 content, of: entity, key, request, install: { try contents.install(draft, as: content.sha256) }
             ) {
-                .record(try Self.shown(entity, key, $0))
+                .record(try Self.shown(entity.name, key, $0))
             }
         } catch let error as ContentError {
             throw Problem(error, plan)

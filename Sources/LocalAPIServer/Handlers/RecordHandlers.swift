@@ -75,9 +75,9 @@ extension Handlers {
     var clockOffset: Duration { engine.clockOffset() ?? .zero }
 
     /// The record as the write leaves it.
-    static func shown(_ entity: Entity, _ key: String, _ transaction: LocalTransaction) throws -> ShownRecord {
-        guard let shown = try transaction.shown(entity.name, key: key) else {
-            throw CacheError.notCached(entity: entity.name, key: key)
+    static func shown(_ entity: String, _ key: String, _ transaction: LocalTransaction) throws -> ShownRecord {
+        guard let shown = try transaction.shown(entity, key: key) else {
+            throw CacheError.notCached(entity: entity, key: key)
         }
         return shown
     }

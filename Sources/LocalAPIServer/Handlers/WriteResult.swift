@@ -24,9 +24,9 @@ enum WriteResult: Sendable {
         switch done.status {
         case 204: self = .done
         case 201:
-            let shown = try Handlers.shown(entity, done.key, transaction)
+            let shown = try Handlers.shown(entity.name, done.key, transaction)
             self = .created(shown, entity: entity.name, key: done.key)
-        default: self = .record(try Handlers.shown(entity, done.key, transaction))
+        default: self = .record(try Handlers.shown(entity.name, done.key, transaction))
         }
     }
 

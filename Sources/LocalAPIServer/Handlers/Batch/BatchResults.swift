@@ -91,9 +91,9 @@ struct BatchWrite: Sendable {
     /// The changes that carry it, if the caller waits for them.
     var queued: QueuedWrite?
 
-    init(_ done: RecordWrite.Done, of entity: Entity) {
+    init(_ done: RecordWrite.Done, of entity: String) {
         status = done.status
-        self.entity = entity.name
+        self.entity = entity
         key = done.key
         queued = done.queued
     }

@@ -37,14 +37,16 @@ struct BatchRun: Sendable {
             if transaction.bytesRead - start > mostRead { throw Self.tooLarge(before.count, mostRead) }
             let operation = batch.operations[before.count]
             let held = try entity(operation.entity, &last)
+            // To pass the entity itself would copy it.
+            let name = held.entity.name
             let write = try write(operation, of: held, before, transaction)
             let done = try write.perform(in: transaction, isTracked: isTracked)
-            var result = BatchWrite(done, of: held.entity)
+            var result = BatchWrite(done, of: name)
             if !isMinimal, done.status != 204 {
-                result.show(try Handlers.shown(held.entity, done.key, transaction))
+                result.show(try Handlers.shown(name, done.key, transaction))
                 result.fit(after: &shown)
             } else if done.status != 204, try !transaction.isShown(held.entity, key: done.key) {
-                throw CacheError.notCached(entity: held.entity.name, key: done.key)
+                throw CacheError.notCached(entity: name, key: done.key)
             }
             return .written(result)
         } refused: { error, number in
