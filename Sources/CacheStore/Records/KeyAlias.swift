@@ -16,6 +16,7 @@ enum KeyAlias {
     /// The same in a transaction that writes. If another record has the key itself, the key names that record from now on, even
     /// after its deletion.
     static func current(of key: String, _ entity: String, in records: RecordTransaction) throws -> String {
+        guard try records.mayHaveAliases() else { return key }
         let current = try records.with(records.plans.queue.alias) { statement in
             try statement.bind(entity, to: 1)
             try statement.bind(key, to: 2)
@@ -77,6 +78,7 @@ enum KeyAlias {
         try db.execute(
             sql: "INSERT INTO sync_alias VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET record_key = excluded.record_key",
             arguments: [table.entity.name, old, new])
+        log.records.noteAlias()
         for name in ["sync_settling", "sync_view"] {
             try db.execute(
                 sql: "UPDATE OR REPLACE \(name) SET record_key = ? WHERE entity = ? AND record_key = ?",

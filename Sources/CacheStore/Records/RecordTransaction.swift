@@ -112,6 +112,27 @@ final class RecordTransaction {
     /// Call this after rows got numbers in another way.
     func forgetNumbers() { numbers = nil }
 
+    // MARK: Former keys
+
+    /// Whether a record has had another key; nil if that is not known.
+    private var hasAliases: Bool?
+    private var wasAskedForAlias = false
+
+    /// Whether a key may be a record's former one. A transaction that asks only once looks for its key at once.
+    func mayHaveAliases() throws -> Bool {
+        if let hasAliases { return hasAliases }
+        guard wasAskedForAlias else {
+            wasAskedForAlias = true
+            return true
+        }
+        let found = try with(plans.queue.anyAlias) { try $0.step() }
+        hasAliases = found
+        return found
+    }
+
+    /// Call this after a record got another key.
+    func noteAlias() { hasAliases = true }
+
     // MARK: The record that was changed last
 
     private var lastChanged: (record: ChangedRecord, writes: Int)?

@@ -4,6 +4,8 @@ internal import SQLiteStore
 struct QueueStatements: Sendable {
     /// The current key of a record that had another one, by entity and former key.
     let alias: NumberedSQL
+    /// One row if any record has had another key.
+    let anyAlias: NumberedSQL
     /// The changes of a record, oldest first, by entity and key; and one change by its id.
     let changes: NumberedSQL
     let change: NumberedSQL
@@ -16,6 +18,7 @@ struct QueueStatements: Sendable {
 
     init(_ numbers: inout StatementNumbers) {
         alias = numbers.next("SELECT record_key FROM sync_alias WHERE entity = ? AND old_key = ?")
+        anyAlias = numbers.next("SELECT 1 FROM sync_alias LIMIT 1")
         changes = numbers.next("\(Self.columns) WHERE entity = ? AND record_key = ? ORDER BY id")
         change = numbers.next("\(Self.columns) WHERE id = ?")
         insert = numbers.next(
