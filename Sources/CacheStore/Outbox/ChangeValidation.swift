@@ -90,7 +90,10 @@ struct ChangeValidation {
     private func mismatch(_ given: JSONText, _ field: Field) -> String? {
         let value = field.meant(given)
         // An error message must not repeat a secret: the caller may log it.
-        let shown = field.isStoredSealed ? " another type" : value.bytes.count <= 80 ? " \(value.text)" : ""
+        // Made only for a message.
+        var shown: String {
+            field.isStoredSealed ? " another type" : value.bytes.count <= 80 ? " \(value.text)" : ""
+        }
         switch field.kind {
         case .string: return value.kind == .string ? nil : "expected text, got\(shown)"
         case .integer: return value.integer != nil ? nil : "expected a whole number, got\(shown)"
