@@ -7,15 +7,23 @@ internal import SQLiteStore
 struct ChangeWriter {
     let table: EntityTable
     let context: WriteContext
+    // Looked up once, because each step of a change needs them.
+    let sealer: RecordSealer
+    let writer: RecordWriter
 
     var db: Database { context.db }
     var now: Timestamp { context.now }
-    var sealer: RecordSealer { context.sealers[entity.name] }
     var entity: Entity { table.entity }
     var row: RecordRow { context.row(table) }
-    var writer: RecordWriter { context.writer(table) }
     var queue: OutboxTable { context.queue }
     var log: ChangeLog { context.log }
+
+    init(table: EntityTable, context: WriteContext) {
+        self.table = table
+        self.context = context
+        sealer = context.sealers[table.entity.name]
+        writer = context.writer(table)
+    }
 
     func create(_ given: JSONText) throws -> String {
         try requireSupport(.create)
@@ -59,7 +67,6 @@ struct ChangeWriter {
         let (image, document) = try requireRecord(key, named: givenKey)
         // What a caller has only read stays out of the merge, which would open the secrets inside it.
         if merging { clear = try merged(clear, into: document, named: [givenKey, key]) }
-        let writer = writer
         var record = laid(clear, over: document, writer.plan)
         // Most bodies have changes alone, so only one that does not fit is compared with what its caller has read.
         if try !problems(in: clear, operation: .update, record: record).isEmpty {
@@ -69,7 +76,8 @@ struct ChangeWriter {
         }
         try requireVersion(expected, of: key)
         let body = try sealer.seal(clear)
-        let changed = changedMembers(of: body, in: document, merging: merging)
+        let members = body.members
+        let (changed, seen) = changedMembers(members, in: document, merging: merging)
         guard !changed.isEmpty else { return }
         try requireSingle(.object(members: changed), key)
         if entity.isLocal {
@@ -78,32 +86,42 @@ struct ChangeWriter {
         // Only a record with queued changes has local fields, so most need no look at the queue.
         var waiting = image.local == nil ? [] : try queue.changes(of: entity.name, key: key)
         let isFirst = waiting.isEmpty
-        let parts = try parts(of: changed, in: body, record: record)
-        for members in parts {
+        let parts = try parts(of: changed, in: members, record: record)
+        for part in parts {
+            let (fields, base) = (part.map(\.key), base(of: part, in: image, seen))
             let change = newChange(
-                .update, key: key, body: .object(members: members), base: base(of: members, in: image), record: record)
+                .update, key: key, body: .object(members: part), base: base, record: record, fields: fields)
             try setUnsendableAside(in: &waiting, before: change)
-            try note(change, carriedBy: queue.joinOrAppend(change, to: &waiting, at: now))
+            try note(change, carriedBy: queue.joinOrAppend(change, to: &waiting, at: now), fields: fields)
         }
         let new = try writer.rebuildDocument(over: image, waiting.map(\.shown))
         if isFirst, let new { note(new, as: givenKey, pending: parts.flatMap { $0.map(\.key) }) }
     }
 
+    /// Those that differ from what readers see in `document`, and `seen`, what they see there.
     private func changedMembers(
-        of body: JSONText, in document: JSONText, merging: Bool
-    ) -> [(key: String, value: JSONText)] {
-        body.members.filter { name, value in
+        _ members: [(key: String, value: JSONText)], in document: JSONText, merging: Bool
+    ) -> (changed: [(key: String, value: JSONText)], seen: [(key: String, value: JSONText)]) {
+        var seen: [(key: String, value: JSONText)] = []
+        let changed = members.filter { name, value in
             guard let old = entity.value(of: name, in: document) else { return true }
             // A merged object lacks the spaces of the upstream's.
-            return old != value && !(merging && old.isEquivalent(to: value))
+            let isChanged = old != value && !(merging && old.isEquivalent(to: value))
+            if isChanged { seen.append((name, old)) }
+            return isChanged
         }
+        return (changed, seen)
     }
 
-    /// The server's values of the fields that a change sets.
-    private func base(of members: [(key: String, value: JSONText)], in image: RecordImage) -> JSONText {
+    /// The server's values of the fields that a change sets. Readers of a record without local changes have `seen` the same.
+    private func base(
+        of members: [(key: String, value: JSONText)], in image: RecordImage, _ seen: [(key: String, value: JSONText)]
+    ) -> JSONText {
         .object(
             members: members.compactMap { name, _ in
-                image.remote.flatMap { entity.value(of: name, in: $0) }.map { (key: name, value: $0) }
+                let known = image.isPlain ? seen.first { $0.key == name }?.value : .none
+                let value = known ?? image.remote.flatMap { entity.value(of: name, in: $0) }
+                return value.map { (key: name, value: $0) }
             })
     }
 
@@ -132,22 +150,28 @@ struct ChangeWriter {
 
     // MARK: Steps
 
-    /// The changed fields, one part for each request, with what `body` sends beside them that the upstream never shows: such a
-    /// value is sent each time, also if it is the one that was sent last.
+    /// The changed fields, one part for each request, with what the body's `members` send beside them that the upstream never
+    /// shows: such a value is sent each time, also if it is the one that was sent last.
     private func parts(
-        of changed: [(key: String, value: JSONText)], in body: JSONText, record: JSONText
+        of changed: [(key: String, value: JSONText)], in members: [(key: String, value: JSONText)], record: JSONText
     ) throws -> [[(key: String, value: JSONText)]] {
+        // As in most edits.
+        if changed.count == members.count { return try parts(of: changed, record: record) }
         let names = Set(changed.map(\.key))
-        let sent = body.members.filter { name, value in
+        let sent = members.filter { name, value in
             names.contains(name) || entity[field: name]?.isWriteOnly == true && value.kind != .null
         }
+        return try parts(of: sent, record: record).filter { $0.contains { names.contains($0.key) } }
+    }
+
+    private func parts(
+        of sent: [(key: String, value: JSONText)], record: JSONText
+    ) throws -> [[(key: String, value: JSONText)]] {
         let (parts, unsendable) = entity.parts(of: sent, record: record)
-        if let unsendable {
-            throw CacheError.invalid([
-                FieldProblem(field: unsendable, message: "no route can send this field", code: .unsendableField)
-            ])
-        }
-        return parts.filter { $0.contains { names.contains($0.key) } }
+        guard let unsendable else { return parts }
+        throw CacheError.invalid([
+            FieldProblem(field: unsendable, message: "no route can send this field", code: .unsendableField)
+        ])
     }
 
     /// Replaces references to former keys by the records' current keys, each as the server writes it.
@@ -166,12 +190,13 @@ struct ChangeWriter {
         return body
     }
 
+    /// `fields`: those that `body` sets, if they are known.
     func newChange(
-        _ operation: Operation, key: String, body: JSONText, base: JSONText, record: JSONText
+        _ operation: Operation, key: String, body: JSONText, base: JSONText, record: JSONText, fields: [String]? = nil
     ) -> OutboxTable.NewChange {
         OutboxTable.NewChange(
             table: table, key: key, operation: operation, body: body, base: base,
-            edited: edited(operation == .delete ? [OutboxTable.wholeRecord] : body.members.map(\.key)),
+            edited: edited(operation == .delete ? [OutboxTable.wholeRecord] : fields ?? body.members.map(\.key)),
             group: entity.orderGroup(of: key, in: record),
             idempotencyKey: context.makeID())
     }
@@ -184,20 +209,22 @@ struct ChangeWriter {
     /// The longest value that the history keeps, in bytes.
     private static let longestValue = 1024
 
-    func note(_ change: OutboxTable.NewChange, carriedBy id: Int64) throws {
-        try note(change.body, .edited, of: change.operation, to: change.key, carriedBy: id)
+    /// `fields`: those that the change sets, if they are known.
+    func note(_ change: OutboxTable.NewChange, carriedBy id: Int64, fields: [String]? = nil) throws {
+        try note(change.body, .edited, of: change.operation, to: change.key, carriedBy: id, names: fields)
     }
 
-    /// Logs that the change `id` now sets `fields`, and no longer sets those `removed`.
+    /// Logs that the change `id` now sets `fields`, and no longer sets those `removed`. `names`: those of `fields`, if they are
+    /// known.
     func note(
         _ fields: JSONText, _ reason: ChangeLogReason, of operation: Operation, to key: String, carriedBy id: Int64,
-        removed: [String] = []
+        names: [String]? = nil, removed: [String] = []
     ) throws {
         var detail = detail(of: fields, reason, operation)
         if !removed.isEmpty { detail.append(("removed", .array(of: removed))) }
         try log.append(
-            .queued, change: id, entity: entity.name, key: key, fields: fields.members.map(\.key) + removed,
-            detail: detail)
+            .queued, change: id, entity: entity.name, key: key,
+            fields: (names ?? fields.members.map(\.key)) + removed, detail: detail)
     }
 
     func detail(
