@@ -22,6 +22,7 @@ struct Handlers: Sendable {
     /// Writes whose callers wait for the upstream.
     let waitingWrites = CallerCount()
     let askedLists = AskedLists()
+    let entitiesStatus = EntitiesStatus()
     /// The time zone of the dashboard's days.
     let calendar: DashboardCalendar
     let metrics: Metrics

@@ -108,8 +108,7 @@ extension Handlers {
             document.member("drift", summary.drift)
             document.member("set_aside", summary.setAside)
             document.member("rescue", rescue(summary.rescue))
-            document.name("entities")
-            writeEntities(status, summary, to: &document)
+            document.member("entities", entities(status, summary))
             document.name("upstream")
             writeUpstream(status, account: summary.account, to: &document)
             document.member("signals", signals(status.signals))
@@ -163,24 +162,29 @@ extension Handlers {
         ])
     }
 
-    private func writeEntities(_ status: SyncStatus, _ summary: CacheSummary, to document: inout JSONWriter) {
-        document.object { document in
-            // By index, because iterating over the entities copies each one.
-            for index in schema.entities.indices {
-                let name = schema.entities[index].name
-                let isWindowed = schema.entities[index].pull?.window != nil
-                document.name(name)
-                writeEntity(name, isWindowed, status.entities[name], summary, to: &document)
+    private func entities(_ status: SyncStatus, _ summary: CacheSummary) -> JSONText {
+        let source = EntitiesStatus.Source(status: status.entities, rows: summary.rows, cursors: summary.cursors)
+        return entitiesStatus.text(of: source) {
+            var document = JSONWriter(capacity: 256 * schema.entities.count)
+            document.object { document in
+                // By index, because iterating over the entities copies each one.
+                for index in schema.entities.indices {
+                    let name = schema.entities[index].name
+                    let isWindowed = schema.entities[index].pull?.window != nil
+                    document.name(name)
+                    writeEntity(name, isWindowed, source, to: &document)
+                }
             }
+            return document.text
         }
     }
 
     private func writeEntity(
-        _ name: String, _ isWindowed: Bool, _ status: SyncStatus.Entity?, _ summary: CacheSummary,
-        to document: inout JSONWriter
+        _ name: String, _ isWindowed: Bool, _ source: EntitiesStatus.Source, to document: inout JSONWriter
     ) {
-        let cursor = summary.cursors[name] ?? PullCursor()
-        let rows = summary.rows[name] ?? 0
+        let status = source.status[name]
+        let cursor = source.cursors[name] ?? PullCursor()
+        let rows = source.rows[name] ?? 0
         let error = cursor.error ?? held(cursor, of: rows, name)
         var state = status?.state ?? .idle
         if state == .idle, error != nil { state = .error }
