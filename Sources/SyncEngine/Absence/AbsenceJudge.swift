@@ -206,6 +206,7 @@ struct AbsenceJudge: Sendable {
     private func read(_ plan: PullPlan, of entity: Entity, for key: String) async throws -> Verdict? {
         var (position, seen, pages): (String?, Int, Int) = (nil, 0, 0)
         var partial: String?
+        var shared = SharedPositions(plan.list, key: entity.key)
         repeat {
             guard pages < Self.mostPages else {
                 return .cannotSay("the upstream serves no single \(entity.name), and their list is too long to search")
@@ -214,8 +215,10 @@ struct AbsenceJudge: Sendable {
             if let verdict = verdict(on: key, in: page.records, of: entity) { return verdict }
             (position, seen, pages) = (page.next, seen + page.count, pages + 1)
             partial = partial ?? ListDoubt.reason(page)
+            shared.add(page)
             guard position == nil else { continue }
-            if let doubt = partial ?? ListDoubt.reason(plan.list, pages: pages, records: seen, last: page) {
+            let ending = ListDoubt.reason(plan.list, pages: pages, records: seen, last: page)
+            if let doubt = partial ?? ending ?? shared.reason {
                 return .cannotSay("the list of \(entity.name) may be cut: \(doubt)")
             }
             if let total = page.total, total != seen {

@@ -96,6 +96,11 @@ struct Puller: Sendable {
         return FetchedPage(page: try await upstream.page(request), askedAt: pull.position, position: position)
     }
 
+    /// Notes as drift why the list is not believed.
+    func noteList(_ problem: String?, of entity: String) async throws {
+        try await store.noteList(problem, of: entity, at: now())
+    }
+
     /// Stores how many records are kept although they seem to be gone, and why.
     func noteHeld(_ count: Int, _ reason: String?, of entity: String) async throws {
         var cursor = try store.cursor(of: entity)

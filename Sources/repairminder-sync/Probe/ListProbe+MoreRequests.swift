@@ -1,5 +1,6 @@
 import EntitySchema
 import JSONText
+import SyncEngine
 import Upstream
 
 /// What only further requests show: whether the next page can be read, and whether the list can be asked for what changed.
@@ -21,6 +22,9 @@ extension ListProbe {
                 entity.name, "the second page has the records of the first: the upstream does not know the parameter",
                 styleAdvice)
         }
+        var shared = SharedPositions(pull.list, key: entity.key)
+        for page in [page, second] { shared.add(page) }
+        if let words = shared.words { return .warning(entity.name, words, SharedPositions.advice) }
         guard pull.list.size != nil, page.count < pull.list.pageSize else { return nil }
         return .warning(
             entity.name, "the upstream gives \(page.count) records a page, and \(pull.list.pageSize) were asked for",

@@ -287,6 +287,7 @@ struct ListPull {
         } else if widens ? isWhole : isNarrower {
             cursor.window = pull.window
         }
+        if !countsAsFull, let skips = reader.skips { try await puller.noteList(skips, of: entity.name) }
         try await resolveTombstones()
         try await puller.store.setCursor(of: entity.name, to: cursor)
         if countsAsFull { try await puller.judge.learn(of: entity) }
@@ -365,7 +366,7 @@ struct ListPull {
         let untested = try await noteUntested()
         let reported = reader.cut ?? (isUsualGap ? gap?.words : nil) ?? untested
         if reported != nil || !isUnstable {
-            try await puller.store.noteList(reported, of: entity.name, at: puller.now())
+            try await puller.noteList(reported, of: entity.name)
         }
         cursor.heldDeletions = 0
         cursor.held = reported.map { "the list of \(entity.name) is not believed: \($0)" }

@@ -14,6 +14,7 @@ struct PageReader: Sendable {
     /// Why the last reading ended early; reading again ends at once.
     private var failure: (any Error)?
     private var trail = PageTrail()
+    private var shared: SharedPositions
     private var total: Int?
     /// The upstream reported another total than on an earlier page.
     private(set) var totalMoved = false
@@ -29,6 +30,8 @@ struct PageReader: Sendable {
     /// Why a page says itself that it lacks records; nil if none does.
     private var passingCut: String?
     var isPartial: Bool { passingCut != nil }
+    /// Why records between the pages read so far may be missing; nil if nothing suggests it.
+    var skips: String? { shared.reason }
 
     /// The most pages that are fetched before they are written, and the most bytes after which no other is.
     private static let mostAhead = 8
@@ -38,6 +41,7 @@ struct PageReader: Sendable {
         self.puller = puller
         self.entity = entity
         self.plan = plan.list(of: pull.kind) == .changes ? plan.ofChanges : plan
+        shared = SharedPositions(self.plan.list, key: entity.key)
         next = pull
     }
 
@@ -61,6 +65,7 @@ struct PageReader: Sendable {
         } catch {
             throw Endless(reason: error)
         }
+        shared.add(fetched.page)
         pull.position = fetched.page.next
         pull.seen += fetched.page.count
         pages += 1
@@ -73,7 +78,8 @@ struct PageReader: Sendable {
         if pull.position == nil {
             // A page that only shows that the list is over may have no token of its own.
             delta = fetched.page.delta ?? (fetched.page.count == 0 ? passingDelta : nil)
-            cut = passingCut ?? ListDoubt.reason(plan.list, pages: pages, records: pull.seen, last: fetched.page)
+            let ending = ListDoubt.reason(plan.list, pages: pages, records: pull.seen, last: fetched.page)
+            cut = passingCut ?? ending ?? skips
         }
         passingCut = passingCut ?? ListDoubt.reason(fetched.page)
         passingDelta = fetched.page.passingDelta

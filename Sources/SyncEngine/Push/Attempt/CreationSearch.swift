@@ -159,6 +159,7 @@ struct CreationSearch {
     private func read() async throws -> Reading {
         var request = request
         var trail = PageTrail()
+        var shared = SharedPositions(request.list, key: entity.key)
         var reading = Reading()
         var seen: Set<Int> = []
         repeat {
@@ -177,6 +178,7 @@ struct CreationSearch {
                 if reading.found != nil { return reading }
             }
             reading.partial = reading.partial ?? ListDoubt.reason(page)
+            shared.add(page)
             reading.pages += 1
             reading.records += page.count
             reading.age = max(reading.age, page.age ?? .zero)
@@ -186,8 +188,9 @@ struct CreationSearch {
             }
             request.position = page.next
             if page.next == nil {
-                reading.doubt = ListDoubt.reasonForLookUp(
+                let ending = ListDoubt.reasonForLookUp(
                     request.list, pages: reading.pages, records: reading.records, last: page)
+                reading.doubt = ending ?? shared.reason
                 reading.missing = max(0, (page.total ?? 0) - reading.records)
                 reading.isWhole = page.total == reading.records && page.total == reading.digests.count
             }

@@ -1,0 +1,79 @@
+import EntitySchema
+import JSONText
+import TestSupport
+import Testing
+import Upstream
+
+@testable import CacheStore
+@testable import SyncEngine
+
+@Suite("Records that share the value by which the next page is asked for")
+struct SharedPositionsTests {
+    /// Pages of records with these keys and times.
+    private func words(_ pages: [[(Int, Int)]], last: String = "updated", total: Int? = nil) -> String? {
+        let style = ListPlan.Style.lastRecord(parameter: "after", place: Place(paths: [last]))
+        let list = ListPlan(style: style, size: "limit", pageSize: 2, total: nil, records: .itself)
+        var shared = SharedPositions(list, key: "id")
+        for page in pages {
+            let records = page.map { JSONText.object(["id": .integer($0.0), "updated": .integer($0.1)]) }
+            shared.add(Page(records: .array(records), count: records.count, total: total))
+        }
+        return shared.words
+    }
+
+    @Test("they may hide others, also if none of them is the last of a page")
+    func hides() {
+        #expect(words([[(1, 5), (2, 5)], [(3, 6)]])?.contains("the same updated") == true)
+        #expect(words([[(1, 4), (2, 5)], [(3, 6), (4, 6)]]) != nil)
+    }
+
+    @Test("they hide none if the next page begins with the value, there is only one page, or the total is reached")
+    func shows() {
+        #expect(words([[(1, 5), (2, 5)], [(2, 5), (3, 6)]]) == nil)
+        #expect(words([[(1, 5), (2, 5)]]) == nil)
+        #expect(words([[(1, 5), (2, 5)], [(3, 6)]], total: 3) == nil)
+        #expect(words([[(1, 5), (2, 5)], [(3, 6)]], total: 4) != nil)
+    }
+
+    @Test("a record that is listed for each of its changes shares nothing with others, nor do records without the value")
+    func changes() {
+        #expect(words([[(1, 5), (1, 5)], [(2, 6)]]) == nil)
+        #expect(words([[(1, 5), (2, 5)], [(3, 6)]], last: "other") == nil)
+        #expect(words([[(1, 5), (1, 5)], [(2, 6)]], last: "id") == nil)
+    }
+
+    private static let pull = """
+        pagination: { style: cursor, cursor: after, next: { last: updated_at }, page_size: 2 }, \
+        since: { param: since, field: updated_at }
+        """
+    private static let pages = [
+        #"[{"id":"a","updated_at":"2026-01-01"},{"id":"b","updated_at":"2026-01-01"}]"#,
+        #"[{"id":"c","updated_at":"2026-01-02"}]"#,
+    ]
+
+    @Test("a pull that meets them says so, whether it asks for everything or for what changed")
+    func drift() async throws {
+        let test = try TestPull(Self.pull)
+        try test.upstream.serve([Self.pages[1]])
+        try await test.pull()
+        #expect(try test.store.drift().filter { $0.kind == .list }.isEmpty)
+        try test.upstream.serve(Self.pages)
+        try await test.pull()
+        #expect(test.upstream.requests.last?.since != nil)
+        let found = try #require(try test.store.drift().first { $0.kind == .list }?.found)
+        #expect(found.contains("pagination.next.last"))
+        try await test.pull(full: true)
+        #expect(try test.store.drift().first { $0.kind == .list }?.found == found)
+    }
+
+    @Test("a list with such records shows no deletions that cannot be asked for")
+    func deletions() async throws {
+        let test = try TestPull("\(Self.pull), record: none")
+        try test.upstream.serve([Self.pages[0], #"[{"id":"c","updated_at":"2026-01-02"},{"id":"d"}]"#])
+        try await test.pull()
+        try test.upstream.serve(Self.pages)
+        for _ in 1...3 { try await test.pull(full: true) }
+        #expect(try test.keys() == ["a", "b", "c", "d"])
+        #expect(try test.cursor.held?.contains("the same updated_at") == true)
+    }
+}
