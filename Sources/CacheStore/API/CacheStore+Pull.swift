@@ -232,6 +232,31 @@ extension CacheStore {
         }
     }
 
+    /// The same of the list that a token is sent to (`PullPlan.tokenDefinition`): a token of another list may mean something else
+    /// to it, or nothing.
+    package func adoptTokens(_ definition: String, of entity: String) async throws {
+        try await adopt(definition, as: "changes:\(entity)") { db in
+            let row = CursorRow(entity: entity, db: db)
+            var cursor = try row.load()
+            (cursor.delta, cursor.pull) = (nil, nil)
+            try row.save(cursor)
+        }
+    }
+
+    /// The same of a list of deletions (`TombstoneList.definition`), whose own cursor has the given name. The next pull reads all
+    /// records, since the other list may have named deletions that this one shows no more, or wrong ones.
+    package func adoptDeletions(_ definition: String, of entity: String, cursor name: String) async throws {
+        try await adopt(definition, as: "deletions:\(entity)") { db in
+            let (row, own) = (CursorRow(entity: entity, db: db), CursorRow(entity: name, db: db))
+            var (cursor, deletions) = (try row.load(), try own.load())
+            deletions.forgetList()
+            deletions.watermark = cursor.watermark
+            cursor.forgetList()
+            try row.save(cursor)
+            try own.save(deletions)
+        }
+    }
+
     /// The same of what is fetched for each record (`PullPlan.detailDefinition`): all of them are outdated then.
     package func adoptDetails(_ definition: String, of entity: String) async throws {
         let table = try table(entity)

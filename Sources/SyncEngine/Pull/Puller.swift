@@ -39,6 +39,7 @@ struct Puller: Sendable {
         guard let plan = entity.pull else { return PullSummary() }
         guard let list = entity.tombstones else { return try await pull(entity, plan, full: full) }
         let tombstones = TombstonePull(puller: self, entity: entity, list: list, full: full)
+        try await store.adoptDeletions(list.definition, of: entity.name, cursor: TombstonePull.cursor(of: entity))
         // Without its time, a deletion must be applied before a record that was created again since comes.
         guard list.at == nil else {
             try await tombstones.begin()
@@ -56,6 +57,7 @@ struct Puller: Sendable {
 
     private func pull(_ entity: Entity, _ plan: PullPlan, full: Bool) async throws -> PullSummary {
         try await store.adoptList(plan.definition, of: entity.name)
+        if let tokens = plan.tokenDefinition { try await store.adoptTokens(tokens, of: entity.name) }
         try await store.takeBackWindowTime(of: entity, at: upstreamTime)
         let (added, widened) = try await passes(entity, plan, full: full)
         guard widened else { return added }

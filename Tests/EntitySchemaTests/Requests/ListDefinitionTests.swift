@@ -72,6 +72,29 @@ struct ListDefinitionTests {
         #expect(Set(all.map(\.definition)).count == 1)
     }
 
+    @Test("of a list of deletions differs if that is asked for or read in another way")
+    func deletions() throws {
+        let all = try [
+            "key: order, at: time", "key: other, at: time", "key: { link: url }, at: time",
+            "key: { link: href }, at: time",
+            "key: order, at: moment", "key: order, at: time, where: { kind: gone }",
+            "key: order, at: time, where: { kind: deleted }", "key: order, at: time, since: { param: after }",
+            "key: order, at: time, query: { of: orders }", "key: order, at: time, records: data",
+        ].map { list in
+            let schema = try EntitySchema(
+                yaml: """
+                    schema: shop
+                    upstream: { base_url: "http://localhost", pagination: { style: page } }
+                    entities:
+                      orders:
+                        fields: { id: { type: string }, updated: { type: time } }
+                        pull: { path: /orders, changed_at: updated, deleted: { path: /gone, \(list) } }
+                    """, file: "shop.yaml")
+            return try #require(schema["orders"]?.tombstones).definition
+        }
+        #expect(Set(all).count == all.count)
+    }
+
     @Test("is the same for other fields")
     func fields() throws {
         let fields = "id: { type: string }, updated: { type: time, index: true }, note: { type: string }"

@@ -129,6 +129,19 @@ struct ChangesListTests {
         #expect(asked(test) == ["/orders 1", "/changed 1", "/orders 1"])
     }
 
+    @Test("a token is not sent to another list of changes")
+    func otherTokens() async throws {
+        let pull = "since: { token: mark, param: after }, changes: { path: /changed }"
+        let test = try TestPull(pull)
+        let (all, changed) = (try page(record("a", 1), mark: "t1"), try page(record("b", 2), mark: "t2"))
+        test.upstream.answering { _ in .success(all) }
+        try await test.pull()
+        let other = try TestPull(test, pull.replacing("/changed", with: "/news"))
+        other.upstream.answering { .success($0.path == "/orders" ? all : changed) }
+        for _ in 1...2 { try await other.pull() }
+        #expect(asked(other) == ["/orders 1", "/news 1"])
+    }
+
     @Test("newest first, only the list of changes is read until it is known")
     func newest() async throws {
         let test = try await filled("mode: newest_first, changed_at: updated_at, changes: { path: /changed }")

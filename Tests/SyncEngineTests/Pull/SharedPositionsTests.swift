@@ -35,7 +35,7 @@ struct SharedPositionsTests {
         #expect(words([[(1, 5), (2, 5)], [(3, 6)]], total: 4) != nil)
     }
 
-    @Test("a record that is listed for each of its changes shares nothing with others, nor do records without the value")
+    @Test("a record that is listed for each of its changes shares nothing, nor do records without the value")
     func changes() {
         #expect(words([[(1, 5), (1, 5)], [(2, 6)]]) == nil)
         #expect(words([[(1, 5), (2, 5)], [(3, 6)]], last: "other") == nil)

@@ -301,6 +301,36 @@ struct TombstonePullTests {
         #expect(askedSince(test).last == "2026-01-01T11:29:50.000Z")
     }
 
+    /// The cache of another test, whose schema has this list now.
+    private func reopened(_ test: TestPull, _ list: String) throws -> TestPull {
+        try TestPull(test, "since: { param: since, field: updated_at, overlap: 10s }") {
+            $0.replacing("deleted: deleted_at", with: "deleted: \(list)")
+        }
+    }
+
+    @Test("once it is read in another way, all records are read again, and it is asked from their time on")
+    func otherList() async throws {
+        let test = try await filled()
+        let other = try reopened(test, Self.dated.replacing("order.id", with: "order_id"))
+        let left = ["a", "c"].map { Self.order($0, "10:00:00") }.joined(separator: ",")
+        try serve(other, "[\(left)]", "[]")
+        #expect(try await other.pull().deleted == 1)
+        #expect(try other.keys() == ["a", "c"])
+        #expect(askedSince(other) == ["2026-01-01T09:59:50.000Z"])
+        try await other.pull()
+        #expect(other.upstream.requests.filter { $0.path == "/orders" }.map { $0.since == nil } == [true, false])
+    }
+
+    @Test("another one gets no token of the one before")
+    func otherTokens() async throws {
+        let test = try await filled(Self.byToken)
+        let other = try reopened(test, Self.byToken.replacing("since:", with: "query: { of: orders }, since:"))
+        let orders = ["a", "b", "c"].map { Self.order($0, "10:00:00") }.joined(separator: ",")
+        try serve(other, "[\(orders)]", "[]", delta: "t2")
+        for _ in 1...2 { try await other.pull() }
+        #expect(askedSince(other) == [nil, "t2"])
+    }
+
     @Test("without a time, or tokens, the schema is refused")
     func refused() {
         #expect {

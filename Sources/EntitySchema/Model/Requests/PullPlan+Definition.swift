@@ -22,6 +22,26 @@ extension PullPlan {
     }
 }
 
+extension PullPlan {
+    /// The same of the list that a token is sent to, if that is another one; nil if not.
+    package var tokenDefinition: String? { deltaToken == nil || changes == nil ? nil : ofChanges.definition }
+}
+
+extension TombstoneList {
+    /// The same of a list of deletions.
+    package var definition: String {
+        let links = JSONText.array(of: plan.list.lift?.paths ?? [])
+        let found: [JSONText] = [.string(key.definition), .string(at?.definition), links]
+        return JSONText.array([.string(plan.definition)] + found + marks.map(\.definition)).text
+    }
+}
+
+extension AnswerRule.Member {
+    fileprivate var definition: JSONText {
+        .array([.string(place.definition), .array(values.map { .string($0) }), .boolean(isExcluded)])
+    }
+}
+
 extension PullPlan.Detail {
     fileprivate var definition: JSONText {
         .array([.string(path?.source), .string(entity), .string(by)] + list.definition)
