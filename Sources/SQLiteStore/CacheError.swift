@@ -14,6 +14,8 @@ package enum CacheError: Error, Sendable, Equatable {
     case unsupported(operation: String, entity: String, supported: [String])
     /// Not possible in the present state; the text says why.
     case conflict(String)
+    /// Not possible while a change is being sent: try again once its outcome is known, which is soon.
+    case busy(String)
     /// Like `.conflict`: these changes are the reason, because they depend on the one to be removed.
     case needed(by: [Int64], String)
     /// The record is not at the version that the caller expected: read it again, then decide.
@@ -39,8 +41,8 @@ extension CacheError: CustomStringConvertible {
     package var description: String {
         switch self {
         case .notFound(let message), .ambiguous(let message), .gone(let message), .conflict(let message),
-            .needed(_, let message), .changed(let message), .unwritable(let message), .damaged(let message),
-            .failed(let message), .incompatible(let message):
+            .busy(let message), .needed(_, let message), .changed(let message), .unwritable(let message),
+            .damaged(let message), .failed(let message), .incompatible(let message):
             message
         case .badQuery(let field, let message): "\(field): \(message)"
         case .invalid(let problems), .badQueries(let problems):

@@ -52,6 +52,15 @@ struct RetryTests {
         #expect(await script.requests.count == 3)
     }
 
+    @Test(
+        "a change that is being sent is waited for, and any other conflict is not",
+        arguments: [("busy", 2), ("conflict", 1)])
+    func busy(code: String, calls: Int) async throws {
+        let script = Script(.problem(409, code, retryAfter: 0), .json("{}"))
+        _ = try? await script.client.queue.discard(1)
+        #expect(await script.requests.count == calls)
+    }
+
     @Test("after the last attempt the caller gets the error")
     func givesUp() async throws {
         let failure = Script.Line.failure(.unreachable("refused"))

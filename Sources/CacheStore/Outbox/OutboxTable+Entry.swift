@@ -59,10 +59,10 @@ extension OutboxTable {
         /// What attempts before a correction may have set a field to, oldest first.
         func sent(_ field: String) -> [JSONText] { sent?[field]?.elements ?? [] }
 
-        /// Throws `.conflict` while the change is being sent.
+        /// Throws `.busy` while the change is being sent.
         func requireIdle() throws {
             guard state == .uploading else { return }
-            throw CacheError.conflict("change \(id) is being sent right now; wait for its outcome")
+            throw CacheError.busy("change \(id) is being sent right now; wait for its outcome")
         }
 
         /// By the server's clock.

@@ -95,7 +95,9 @@ class Connection:
             except (Problem, Unreachable, Interrupted) as error:
                 pause = min(0.2 * 2.0 ** (attempt - 1), 10)
                 if isinstance(error, Problem):
-                    if error.status not in (429, 503) or error.retry_after is None or error.retry_after > 10:
+                    if error.status not in (429, 503) and error.code != "busy":
+                        raise
+                    if error.retry_after is None or error.retry_after > 10:
                         raise
                     pause = max(pause, error.retry_after)
                 if attempt >= self._attempts:

@@ -136,6 +136,7 @@ extension Problem {
             self = .methodNotAllowed(
                 ["GET", "HEAD"] + methods, because: "the schema cannot \(operation) records of \(entity)")
         case .conflict(let detail): self.init(.conflict, detail)
+        case .busy(let detail): self.init(.busy, detail, headers: [("Retry-After", "1")])
         case .needed(let dependents, let detail):
             self.init(.hasDependents, detail)
             self.dependents = dependents

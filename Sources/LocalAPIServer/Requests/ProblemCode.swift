@@ -27,6 +27,7 @@ enum ProblemCode: String, CaseIterable, Sendable {
     case methodNotAllowed = "method_not_allowed"
     case requestTimeout = "request_timeout"
     case conflict
+    case busy
     case hasDependents = "has_dependents"
     case paused
     case gone
@@ -81,7 +82,7 @@ enum ProblemCode: String, CaseIterable, Sendable {
         case .noSuchAddress, .unknownEntity, .notFound, .notListed, .notCached: 404
         case .methodNotAllowed: 405
         case .requestTimeout: 408
-        case .conflict, .hasDependents, .paused: 409
+        case .conflict, .busy, .hasDependents, .paused: 409
         case .gone: 410
         case .versionMismatch: 412
         case .contentTooLarge: 413

@@ -1,7 +1,7 @@
 /// How often the library repeats a call that failed for a passing reason, before it gives the error to its caller.
 ///
-/// It repeats when the daemon is unreachable, the connection broke, or the answer is 429 or 503 with `Retry-After`. A
-/// write is repeated with its idempotency key, so it is done once.
+/// It repeats when the daemon is unreachable, the connection broke, or the answer is 429, 503 or `busy` with
+/// `Retry-After`. A write is repeated with its idempotency key, so it is done once.
 public struct RetryPolicy: Sendable, Hashable {
     /// All attempts, the first included.
     public var attempts: Int
@@ -33,7 +33,8 @@ public struct RetryPolicy: Sendable, Hashable {
             guard isRepeatable else { return nil }
         case .problem(let problem):
             // Refused before anything was done, so even a call that is not repeatable may come again.
-            guard problem.status == 429 || problem.status == 503, let asked = problem.retryAfter, asked <= longestPause
+            guard problem.status == 429 || problem.status == 503 || problem.code == .busy,
+                let asked = problem.retryAfter, asked <= longestPause
             else { return nil }
             pause = max(pause, asked)
         case .unexpected, .cancelled: return nil

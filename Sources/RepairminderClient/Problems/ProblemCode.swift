@@ -58,6 +58,8 @@ public struct ProblemCode: OpenName {
     public static let requestTimeout: ProblemCode = "request_timeout"
     /// Not possible in the current state (409).
     public static let conflict: ProblemCode = "conflict"
+    /// A change that it is about is being sent (409).
+    public static let busy: ProblemCode = "busy"
     /// Other changes depend on it (409).
     public static let hasDependents: ProblemCode = "has_dependents"
     /// Syncing is paused (409).

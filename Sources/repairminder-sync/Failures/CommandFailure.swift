@@ -50,10 +50,10 @@ struct CommandFailure: Error, Equatable {
     }
 
     /// The failure of a write whose conflict does not end by itself, so that trying again does not help: the key is
-    /// taken, other records refer to the record, or the conflict is decided.
+    /// taken, other records refer to the record, or the conflict is decided. A change that is being sent is none.
     init(lasting error: LocalAPIError) {
         self.init(error)
-        if case .problem(let problem) = error, problem.status == 409 { status = .badData }
+        if case .problem(let problem) = error, problem.status == 409, problem.code != "busy" { status = .badData }
     }
 
     /// Maps any error thrown by a command; nil for errors that ArgumentParser reports itself.

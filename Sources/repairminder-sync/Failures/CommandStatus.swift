@@ -57,9 +57,14 @@ enum CommandStatus: Int32, CaseIterable, Sendable {
         }
     }
 
-    /// Of an answer as it is, whatever its status.
-    init(answering status: Int) {
-        self = (200..<400).contains(status) ? .done : CommandStatus(httpStatus: status)
+    /// Of an answer as it is, whatever its status. `code`: that of the problem, if it is one.
+    init(answering status: Int, code: String?) {
+        switch (status, code) {
+        case (200..<400, _): self = .done
+        // As for the other commands, trying again does not help.
+        case (409, "conflict"), (409, "has_dependents"): self = .badData
+        default: self = CommandStatus(httpStatus: status)
+        }
     }
 
     private init(httpStatus: Int) {

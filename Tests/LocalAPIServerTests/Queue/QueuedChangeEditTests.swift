@@ -97,11 +97,13 @@ struct QueuedChangeEditTests {
         try await ServedAPI.serving { api in
             _ = try await api.call("POST", "/v1/orders", #"{"id":"n","notes":"x"}"#)
             try await api.begin()
-            #expect(try await api.call("PATCH", "/v1/pending/1", #"{"notes":"y"}"#).status == 409)
+            let busy = try await api.call("PATCH", "/v1/pending/1", #"{"notes":"y"}"#)
+            #expect(busy.status == 409 && busy.json["code"] == "busy")
             let failure = PushFailure(.timeout, message: "no answer")
             try await api.store.finish(
                 1, .waiting(failure, at: TestAPI.now + .seconds(60), counted: true), at: TestAPI.now)
-            #expect(try await api.call("PATCH", "/v1/pending/1", #"{"notes":"y"}"#).status == 409)
+            let unclear = try await api.call("PATCH", "/v1/pending/1", #"{"notes":"y"}"#)
+            #expect(unclear.status == 409 && unclear.json["code"] == "conflict")
             #expect(try await api.call("PATCH", "/v1/pending/7", "{}").status == 404)
             #expect(try await api.call("PATCH", "/v1/pending/x", "{}").status == 404)
         }

@@ -26,6 +26,16 @@ import Testing
         #expect(CommandStatus(.problem(problem)) == .badData)
     }
 
+    @Test(
+        "a 409 to any call ends with 75 only if trying again helps",
+        arguments: [
+            (409, "busy", .temporaryFailure), (409, "paused", .temporaryFailure), (409, "conflict", .badData),
+            (409, "has_dependents", .badData), (200, nil, .done),
+        ] as [(Int, String?, CommandStatus)])
+    func anyCall(status: Int, code: String?, expected: CommandStatus) {
+        #expect(CommandStatus(answering: status, code: code) == expected)
+    }
+
     @Test("an unreachable daemon is 69, an unexpected response 70, an invalid configuration 78")
     func others() {
         #expect(CommandFailure(any: LocalAPIError.unreachable("x"))?.status.rawValue == 69)

@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test("creating what exists ends with 65, and correcting a change that is being sent with 75")
+    @Test("creating what exists ends with 65, and correcting a change that may have arrived with 75")
     func lastingConflicts() async {
         let problem = LocalAPIProblem(status: 409, title: "x", detail: "orders/a already exists", code: "conflict")
         for (ofQueue, expected) in [(false, CommandStatus.badData), (true, .temporaryFailure)] {
@@ -71,7 +71,7 @@ import Testing
         for (status, expected) in [(409, CommandStatus.badData), (503, .temporaryFailure)] {
             let problem = LocalAPIProblem(status: status, title: "x", detail: "conflict 1 is already undone")
             await #expect {
-                try await ConflictsCommand.undoing { () throws(LocalAPIError) in throw .problem(problem) }
+                try await ConflictsCommand.deciding { () throws(LocalAPIError) in throw .problem(problem) }
             } throws: { error in
                 let failure = error as? CommandFailure
                 return failure?.status == expected && failure?.message == "conflict 1 is already undone"
@@ -81,15 +81,11 @@ import Testing
 
     @Test(
         "resolving a conflict that is decided ends with 65, and one whose change is being sent with 75",
-        arguments: [("\"local\"", CommandStatus.badData), ("null", .temporaryFailure)])
-    func resolving(winner: String, expected: CommandStatus) async {
-        let client = LocalAPIClient { (request) throws(LocalAPIError) in
-            request.target == "/v1/conflicts/1"
-                ? LocalAPIResponse(status: 200, body: Array("{\"winner\":\(winner)}".utf8))
-                : LocalAPIResponse(status: 409, body: Array(#"{"title":"Conflict","code":"conflict"}"#.utf8))
-        }
+        arguments: [("conflict", CommandStatus.badData), ("busy", .temporaryFailure)])
+    func resolving(code: String, expected: CommandStatus) async {
+        let problem = LocalAPIProblem(status: 409, title: "Conflict", code: code)
         let failure = await #expect(throws: CommandFailure.self) {
-            try await ConflictsCommand.resolve("1", .object(["winner": "local"]), client)
+            try await ConflictsCommand.deciding { () throws(LocalAPIError) in throw .problem(problem) }
         }
         #expect(failure?.status == expected)
     }

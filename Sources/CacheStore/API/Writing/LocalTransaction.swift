@@ -99,21 +99,21 @@ package struct LocalTransaction {
 
     /// Sets and removes fields of a queued change and makes it ready at once, as one that was never tried.
     ///
-    /// Throws `.invalid` as a write does, and `.conflict` while the change is being sent or when it is a creation that
-    /// may have arrived.
+    /// Throws `.invalid` as a write does, `.busy` while the change is being sent, and `.conflict` when it is a creation
+    /// that may have arrived.
     package func correct(_ id: Int64, setting fields: JSONText, removing removed: [String]) throws {
         try working { try queue.correct(id, setting: fields, removing: removed) }
     }
 
     /// Discards a change: its record returns to the server's version, with the remaining queued changes applied.
     ///
-    /// Throws `.conflict` while it is being sent, and `.needed` when other changes depend on it, unless `cascade`
+    /// Throws `.busy` while it is being sent, and `.needed` when other changes depend on it, unless `cascade`
     /// discards those too.
     package func discard(_ id: Int64, cascade: Bool) throws {
         try working { try queue.discard(id, cascade: cascade) }
     }
 
-    /// Decides an open conflict. Throws `.conflict` when it is decided already.
+    /// Decides an open conflict. Throws `.conflict` when it is decided already, `.busy` while its change is being sent.
     package func resolve(_ id: Int64, for winner: Conflict.Side) throws {
         try working { try conflicts.resolve(id, for: winner) }
     }

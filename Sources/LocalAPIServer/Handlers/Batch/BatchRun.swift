@@ -136,7 +136,7 @@ struct BatchRun: Sendable {
             let can = supported.isEmpty ? "only read them" : supported.joined(separator: ", ")
             return Problem(
                 .methodNotAllowed, "the schema cannot \(operation.kind.rawValue) records of \(entity); it can \(can)")
-        case .invalid, .notFound, .ambiguous, .gone, .conflict, .needed, .changed:
+        case .invalid, .notFound, .ambiguous, .gone, .conflict, .busy, .needed, .changed:
             var problem = Problem(error)
             for place in problem.errors.indices { problem.errors[place].container = "/operations/\(number)/body" }
             return problem

@@ -45,11 +45,16 @@ struct ConflictsCommand: AsyncParsableCommand {
         let client = try options.client()
         if let resolve, let winner {
             let body = JSONText.object(["winner": .string(winner.rawValue)])
-            try options.show(await Self.resolve(resolve, body, client)) { _ in
+            let answer = try await Self.deciding { () throws(LocalAPIError) in
+                try await BusyChange.waiting { () throws(LocalAPIError) in
+                    try await client.post(LocalAPIPaths.resolveConflict(resolve), body: body)
+                }
+            }
+            try options.show(answer.body) { _ in
                 "\(resolve) resolved: the \(winner == .local ? "local value" : "server's value") wins\n"
             }
         } else if let undo {
-            let answer = try await Self.undoing { () throws(LocalAPIError) in
+            let answer = try await Self.deciding { () throws(LocalAPIError) in
                 try await client.post(LocalAPIPaths.undoConflict(undo))
             }
             try options.show(answer.body) { _ in
@@ -73,20 +78,8 @@ struct ConflictsCommand: AsyncParsableCommand {
         }
     }
 
-    /// A conflict that is decided stays so; one whose change is being sent can be decided when the outcome is known.
-    static func resolve(
-        _ id: String, _ body: JSONText, _ client: LocalAPIClient
-    ) async throws(CommandFailure) -> JSONText? {
-        do {
-            return try await client.post(LocalAPIPaths.resolveConflict(id), body: body).body
-        } catch {
-            let conflict = try? await client.get(LocalAPIPaths.conflict(id)).body
-            throw conflict?["winner"]?.string == nil ? CommandFailure(error) : CommandFailure(lasting: error)
-        }
-    }
-
-    /// A conflict that is undone stays so, and one that is not decided waits for the caller.
-    static func undoing<Answer>(_ write: () async throws(LocalAPIError) -> Answer) async throws(CommandFailure)
+    /// A conflict that is decided or undone stays so, and one that is not decided waits for the caller.
+    static func deciding<Answer>(_ write: () async throws(LocalAPIError) -> Answer) async throws(CommandFailure)
         -> Answer
     {
         do {

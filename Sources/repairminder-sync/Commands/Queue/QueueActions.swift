@@ -55,7 +55,10 @@ enum QueueActions {
     static func discard(
         _ id: String, cascade: Bool, _ client: LocalAPIClient, _ options: ClientOptions
     ) async throws {
-        _ = try await client.delete(LocalAPIPaths.pendingChange(id), query: cascade ? [("cascade", "true")] : [])
+        let query = cascade ? [(name: "cascade", value: "true")] : []
+        _ = try await BusyChange.waiting { () throws(LocalAPIError) in
+            try await client.delete(LocalAPIPaths.pendingChange(id), query: query)
+        }
         if !options.json { try StandardStream.output.writeResult("discarded \(id)\n") }
     }
 }

@@ -88,7 +88,9 @@ struct QueueCommand: AsyncParsableCommand {
             let client = try options.client()
             let query = remove.isEmpty ? [] : [(name: "remove", value: remove.joined(separator: ","))]
             let answer = try await RecordWriting.explaining(fields, ofQueue: true) { () throws(LocalAPIError) in
-                try await client.patch(LocalAPIPaths.pendingChange(id), query: query, body: body)
+                try await BusyChange.waiting { () throws(LocalAPIError) in
+                    try await client.patch(LocalAPIPaths.pendingChange(id), query: query, body: body)
+                }
             }
             try options.show(answer.body) { answer in
                 StyledText("\(id) updated: \(TerminalText.line(answer["state"]?.plain ?? ""))\n")

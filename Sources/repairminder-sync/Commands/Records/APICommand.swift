@@ -63,7 +63,9 @@ struct APICommand: AsyncParsableCommand {
         } else {
             try StandardStream.output.writeResult(answer.body)
         }
-        let status = CommandStatus(answering: answer.status)
+        // Only a 409 has several meanings; a picture is not read as JSON.
+        let code = answer.status == 409 ? (try? JSONText(answer.body))?["code"]?.string : nil
+        let status = CommandStatus(answering: answer.status, code: code)
         if status != .done { throw ExitCode(status.rawValue) }
     }
 

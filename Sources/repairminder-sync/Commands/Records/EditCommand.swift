@@ -67,7 +67,7 @@ struct EditCommand: AsyncParsableCommand {
                 messages = ["the record has changed since you opened it; below are its new values with your changes"]
                 record = try await client.get(path)
                 text = yaml.text(of: record.body ?? .null, edits: changes)
-            } catch LocalAPIError.problem(let problem) where [400, 422].contains(problem.status) {
+            } catch LocalAPIError.problem(let problem) where [400, 409, 422].contains(problem.status) {
                 messages = CommandFailure(.problem(problem)).message.split(separator: "\n").map(String.init)
             }
         }
