@@ -104,6 +104,22 @@ extension CacheStore {
         }
     }
 
+    /// Whether a record that was just read may show one of these fields as it was before a change from here.
+    package func mayBeBehind(
+        _ record: JSONText, in fields: [String], of entity: Entity, key: String, at now: Timestamp
+    ) throws -> Bool {
+        try read { db in
+            let row = try SettlingTable(entity: entity.name, db: db).alive(key, at: now, schema.upstream.settle)
+            guard let row else { return false }
+            let meaning = Meaning(entity, forms: try NormalFormTable(db: db).forms(of: entity.name))
+            let comparison = ValueComparison(meaning: meaning, sealer: sealers[entity.name])
+            return fields.contains { field in
+                guard let part = row.parts[field], let value = entity.value(of: field, in: record) else { return false }
+                return part.mayHaveHad(value, of: field, comparison)
+            }
+        }
+    }
+
     /// Whether the upstream may still show one of these fields of a record as it was before a change from here.
     package func isSettling(_ fields: [String], of entity: String, key: String, at now: Timestamp) throws -> Bool {
         try read { db in

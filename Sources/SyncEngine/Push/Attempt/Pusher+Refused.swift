@@ -60,7 +60,7 @@ extension Pusher {
     private func isTelling(_ record: JSONText, of change: OutboxChange, _ entity: Entity) throws -> Bool {
         guard change.isWhollyShown(in: record, of: entity) else { return false }
         let sent = change.body.members.map(\.key)
-        return try !store.isSettling(sent, of: entity.name, key: change.key, at: now())
+        return try !store.mayBeBehind(record, in: sent, of: entity, key: change.key, at: now())
     }
 
     /// Whether what was just read may be older than an attempt whose answer was lost.

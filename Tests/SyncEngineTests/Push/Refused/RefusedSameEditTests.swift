@@ -69,6 +69,23 @@ struct RefusedSameEditTests {
         #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 1))
     }
 
+    @Test("is done if the record has what no earlier edit from here replaced, however recent that is")
+    func quickSteps() async throws {
+        let test = try TestEngine(schema: Self.yaml)
+        let known = #"[{"id":"a","notes":"open"}]"#
+        _ = try await test.store.apply(PulledPage(entity: "orders", records: known), at: test.clock.timestamp)
+        try test.upstream.set("/orders", known)
+        try await test.store.setSetting("single:orders", to: "served")
+        try await test.change("a", #"{"notes":"ready"}"#)
+        try await test.send()
+        try test.upstream.set("/orders", #"[{"id":"a","notes":"closed"}]"#)
+        try await test.change("a", #"{"notes":"closed"}"#)
+        test.upstream.refuse { _ in .refused(status: 400, "no step from closed to closed") }
+        try await test.send()
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+        #expect(try test.record("a")?["notes"] == "closed")
+    }
+
     @Test("fails if it sent what the upstream never shows, which may not have arrived")
     func hidden() async throws {
         let test = try await test("closed", edit: #"{"notes":"closed","reason":"paid"}"#)
