@@ -19,6 +19,7 @@ enum Program {
         // libcurl would write the keys of its connections into the file that this names. Root can have the variable
         // from another user (`su`).
         unsetenv("SSLKEYLOGFILE")
+        Environment.ofThisProcess().forgetPlantedModules()
         // Memory holds tokens, passwords and records: no core dumps, whatever the limits say, and no access for other
         // processes of the same user.
         _ = clinux_prctl(PR_SET_DUMPABLE, 0)

@@ -44,6 +44,22 @@ import Testing
     }
 
     @Test(
+        "root takes OpenSSL's modules only from where no other user can put some",
+        .enabled(if: getuid() == 0, "only root can act as two users"))
+    func modules() throws {
+        let file = try folder.write("", to: "openssl.cnf")
+        try #require(chmod(file, 0o644) == 0)
+        func planted(_ path: String) -> [String] { folder.environment(["OPENSSL_CONF": path]).plantedModules }
+        #expect(planted(file) == [])
+        // OpenSSL would read this one in the working directory.
+        #expect(planted("~/openssl.cnf") == ["OPENSSL_CONF"])
+        try #require(chmod(file, 0o666) == 0)
+        #expect(planted(file) == ["OPENSSL_CONF"])
+        try #require(chmod(file, 0o644) == 0 && chown(file, 7, 7) == 0)
+        #expect(planted(file) == ["OPENSSL_CONF"])
+    }
+
+    @Test(
         "a folder in which every user can put another file in place is refused",
         arguments: [
             ("upstream: { token_file: open/file }", "upstream.token_file"),
