@@ -7,6 +7,7 @@ import Testing
 
 @testable import CacheStore
 
+/// Opening it takes a second, so each test looks at all tables.
 @Suite("Opening the database of an older version")
 struct OldDatabaseTests {
     private let old: OldDatabase
@@ -28,23 +29,26 @@ struct OldDatabaseTests {
         return try DatabaseQueue(path: old.path, configuration: configuration).read(body)
     }
 
-    @Test(
-        "the tables of the queue keep every column, so that the older version finds it after a downgrade",
-        arguments: ["sync_outbox", "sync_change_log", "sync_conflict", "sync_setting", "sync_alias", "sync_answer"])
-    func keptColumns(table: String) throws {
+    @Test("the tables of the queue keep every column, so that the older version finds it after a downgrade")
+    func keptColumns() throws {
         let sql = "SELECT name FROM pragma_table_info(?)"
         let unopened = try OldDatabase()
-        let before = try DatabaseQueue(path: unopened.path).read { db in
-            try Set(String.fetchAll(db, sql: sql, arguments: [table]))
+        let file = try DatabaseQueue(path: unopened.path)
+        for table in ["sync_outbox", "sync_change_log", "sync_conflict", "sync_setting", "sync_alias", "sync_answer"] {
+            let before = try file.read { db in try Set(String.fetchAll(db, sql: sql, arguments: [table])) }
+            let after = try read { db in try Set(String.fetchAll(db, sql: sql, arguments: [table])) }
+            #expect(!before.isEmpty && after.isSuperset(of: before), "\(table)")
         }
-        let after = try read { db in try Set(String.fetchAll(db, sql: sql, arguments: [table])) }
-        #expect(!before.isEmpty && after.isSuperset(of: before))
     }
 
     // MARK: Records
 
-    @Test("each view has the same columns and rows", arguments: try OldDatabase().schema.entities.map(\.name))
-    func sameViews(entity: String) throws {
+    @Test("each view has the same columns and rows")
+    func sameViews() throws {
+        for entity in old.schema.entities { try requireSameView(entity.name) }
+    }
+
+    private func requireSameView(_ entity: String) throws {
         let view = try #require(expected.views[entity])
         let (columns, rows) = try read { db in
             let columns = try String.fetchAll(db, sql: "SELECT name FROM pragma_table_info(?)", arguments: [entity])
@@ -54,15 +58,14 @@ struct OldDatabaseTests {
                 columns, rows.map { row in row.databaseValues.map { String.fromDatabaseValue($0) ?? "" } } as [[String]]
             )
         }
-        #expect(columns == view.columns)
-        #expect(rows.count == view.rows.count)
+        #expect(columns == view.columns, "\(entity)")
+        #expect(rows.count == view.rows.count, "\(entity)")
         for (row, wanted) in zip(rows, view.rows) {
             let isSame = zip(row, wanted).allSatisfy { now, old in
                 // A text made of others has no NUL, at which SQL once ended it.
                 now == old || Self.respelled[now] == old || now == old.replacing("nul'", with: "nulcut'")
             }
-            #expect(isSame, "\(row), not \(wanted)")
-            #expect(row.count == wanted.count)
+            #expect(isSame && row.count == wanted.count, "\(entity): \(row), not \(wanted)")
         }
     }
 
@@ -137,29 +140,30 @@ struct OldDatabaseTests {
         return try (before.read { try Row.fetchAll($0, sql: sql) }, read { try Row.fetchAll($0, sql: sql) })
     }
 
-    @Test(
-        "what is known besides the records is the same",
-        arguments: [
+    @Test("what is known besides the records is the same")
+    func sameTables() throws {
+        let tables = [
             "sync_alias", "sync_answer", "sync_carried", "sync_conflict", "sync_content", "sync_cursor", "sync_drift",
             "sync_field", "sync_reminder", "sync_set_aside", "sync_tally",
-        ])
-    func sameTable(table: String) throws {
-        // A stale reminder is looked at once more, which changes nothing.
-        let (old, new) = try rows(of: table, without: ["stale"])
-        // The queue is counted when asked.
-        let counted = old.filter { table != "sync_tally" || !["queue", "failed"].contains($0["name"] as String) }
-        #expect(counted == new)
+        ]
+        for table in tables {
+            // A stale reminder is looked at once more, which changes nothing.
+            let (old, new) = try rows(of: table, without: ["stale"])
+            // The queue is counted when asked.
+            let counted = old.filter { table != "sync_tally" || !["queue", "failed"].contains($0["name"] as String) }
+            #expect(counted == new, "\(table)")
+        }
     }
 
-    @Test(
-        "each record has the same bytes from the server, version, owner's state and row number",
-        arguments: try OldDatabase().schema.entities.map(\.name))
-    func sameRecords(entity: String) throws {
-        let fields = try #require(expected.views[entity]).columns
+    @Test("each record has the same bytes from the server, version, owner's state and row number")
+    func sameRecords() throws {
         let overlays = ["_local", "_document", "_derived"]
-        let (old, new) = try rows(of: "records_\(entity)", without: Set(fields + overlays))
-        #expect(old.first?.hasColumn("_remote") == true)
-        #expect(old == new)
+        for entity in self.old.schema.entities.map(\.name) {
+            let fields = try #require(expected.views[entity]).columns
+            let (old, new) = try rows(of: "records_\(entity)", without: Set(fields + overlays))
+            #expect(old.first?.hasColumn("_remote") == true, "\(entity)")
+            #expect(old == new, "\(entity)")
+        }
     }
 
     @Test("the settings are the same, but for what follows the layout and the file")
