@@ -51,8 +51,13 @@ struct CircuitBreaker: Equatable {
     /// Between two probes: 2 s, doubling to 60 s; from 8 ms after `hurry()` while offline.
     var probeDelay: Duration {
         let first = Duration.seconds(2)
-        return probes < 0 ? first / (1 << -probes) : first.doubled(probes, atMost: .seconds(60))
+        return probes < 0 ? first / (1 << -probes) : first.doubled(probes, atMost: Self.longestProbeDelay)
     }
+
+    private static let longestProbeDelay = Duration.seconds(60)
+
+    /// Whether probes have failed so often that they are as far apart as they get.
+    var isProbedRarely: Bool { isDown && probeDelay == Self.longestProbeDelay }
 
     /// The wait between an outage and the next sync, if syncs have only led to outages: 2 s, doubling to 60 s.
     var relapseWait: Duration {

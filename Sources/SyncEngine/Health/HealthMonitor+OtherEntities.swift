@@ -22,6 +22,21 @@ extension HealthMonitor {
         return !breaker.isDown
     }
 
+    /// Whether a list is served, or refused, by an upstream whose probes fail.
+    func servesList() async throws(UpstreamError) -> Bool {
+        guard let request = requestOfAnother(than: []) else { return false }
+        do throws(UpstreamError) {
+            _ = try await probeUpstream.page(request)
+        } catch {
+            switch error {
+            case .cancelled: throw error
+            case .offline, .unclear, .held, .malformed: return false
+            case .locked, .throttled, .unauthorized, .barred, .changed, .gone, .refused: return true
+            }
+        }
+        return true
+    }
+
     private func requestOfAnother(than entities: Set<String>) -> PageRequest? {
         let others = environment.schema.entities.filter { $0.pull != nil && !entities.contains($0.name) }
         guard !others.isEmpty else { return nil }

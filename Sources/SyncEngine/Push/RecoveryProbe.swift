@@ -39,7 +39,7 @@ actor RecoveryProbe {
         await monitor.noteProbe()
         var takesChanges = true
         do {
-            try await monitor.probeUpstream.probe()
+            try await reach()
             let breaker = await monitor.breaker
             guard breaker.isDown else { return }
             if breaker.outage == nil { await monitor.noteReachable() } else { takesChanges = try await trial() }
@@ -59,6 +59,17 @@ actor RecoveryProbe {
         if takesChanges { try await environment.store.hastenWaiting(at: environment.monotonicNow()) }
         // Otherwise the next local write or the run sends what waits.
         if wait == .zero { await environment.sleeps.push.wake() }
+    }
+
+    /// The probe's own path may fail for good, like the root of an API that serves nothing there. So a list is asked for
+    /// as well once probes are rare: one that is served shows that the upstream works.
+    private func reach() async throws(UpstreamError) {
+        do throws(UpstreamError) {
+            try await monitor.probeUpstream.probe()
+        } catch {
+            guard case .unclear = error, await monitor.breaker.isProbedRarely else { throw error }
+            guard try await monitor.servesList() else { throw error }
+        }
     }
 
     /// How long the run waits that catches up. An outage of this machine's network concerns no other machine.

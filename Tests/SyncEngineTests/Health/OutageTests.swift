@@ -127,6 +127,25 @@ struct OutageTests {
         }
     }
 
+    @Test("an outage also ends where the probe's path fails for good, soon after a list is served again")
+    func uselessProbe() async throws {
+        let test = try engine(orders: 1)
+        try await test.running {
+            try await test.engine.sync(SyncRequest())
+            try await changeOrders(1, test)
+            test.upstream.fail(failure, times: 1000)
+            test.upstream.failProbes(true)
+            for list in ["/orders", "/parts"] { test.upstream.failList(list, failure) }
+            await #expect(throws: SyncError.self) { try await test.engine.sync(SyncRequest()) }
+            #expect(await test.engine.status().state == .error)
+            test.upstream.clearFailures()
+            for list in ["/orders", "/parts"] { test.upstream.failList(list, nil) }
+            try await test.until(step: .seconds(10)) { try test.store.pendingCount().pending == 0 }
+            #expect(try test.store.pendingCount().failed == 0)
+            #expect(await test.engine.status().error == nil)
+        }
+    }
+
     @Test("failures of records that callers ask for are no outage: callers choose what is read")
     func askedFor() async throws {
         let test = try engine(orders: 1)
