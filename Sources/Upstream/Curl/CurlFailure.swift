@@ -20,7 +20,7 @@ struct CurlFailure {
         // libcurl reports headers that are too large as OUT_OF_MEMORY, and an unknown HTTP version as
         // UNSUPPORTED_PROTOCOL.
         case CURLE_BAD_CONTENT_ENCODING, CURLE_WEIRD_SERVER_REPLY, CURLE_UNSUPPORTED_PROTOCOL, CURLE_OUT_OF_MEMORY:
-            return .unacceptable("the response of \(host) cannot be read (\(explanation)): check what is running there")
+            return .unacceptable("the response of \(host) cannot be read (\(reason)): check what is running there")
         case CURLE_ABORTED_BY_CALLBACK:
             return .ambiguous(ambiguousMessage("the connection was closed before a response came"))
         default:
@@ -28,10 +28,13 @@ struct CurlFailure {
         }
     }
 
-    /// libcurl's text, but for trailers of more than the 4096 bytes that it takes: there it blames a lack of memory.
+    /// libcurl's text, but for headers and trailers that are longer than it takes: there it blames a lack of memory.
     private var reason: String {
-        explanation.hasPrefix("Out of memory in chunked-encoding")
-            ? "the trailers after its last chunk have more than 4096 bytes" : explanation
+        if explanation.hasPrefix("Out of memory in chunked-encoding") {
+            return "the trailers after its last chunk have more than 4096 bytes"
+        }
+        return code == CURLE_OUT_OF_MEMORY
+            ? "one of its header lines has more than 100 KiB, or this machine has no memory left" : explanation
     }
 
     private func ambiguousMessage(_ event: String) -> String {

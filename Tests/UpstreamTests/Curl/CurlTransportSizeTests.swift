@@ -48,6 +48,16 @@ struct CurlTransportSizeTests {
         #expect(message.contains("have more than 4096 bytes"), "\(message)")
     }
 
+    @Test("a header line that libcurl does not take is not only called a lack of memory")
+    func headerLine() async throws {
+        let answer = "HTTP/1.1 200 OK\r\nA: " + String(repeating: "x", count: 110_000)
+        guard case .failure(.unacceptable(let message)) = try await outcome(answer, limit: 1000) else {
+            Issue.record("accepted, or rejected with another error")
+            return
+        }
+        #expect(message.contains("header lines has more than 100 KiB"), "\(message)")
+    }
+
     @Test("a limit of 0 accepts only an empty body")
     func noBody() async throws {
         #expect(try await outcome("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", limit: 0) == .success(0))
