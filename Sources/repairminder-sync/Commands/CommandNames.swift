@@ -24,6 +24,18 @@ enum CommandNames {
         return nil
     }
 
+    /// Says how to name a record, where the words have its entity and its id in one, as an address has: `get orders/1486`.
+    static func joinedID(in words: [String]) -> String? {
+        guard let command = words.first(where: { !$0.hasPrefix("-") }), ofRecords.contains(command),
+            let word = RecordCompletion.entity(in: [""] + words), let name = word.wholeMatch(of: #/(\w+)/(.+)/#)
+        else { return nil }
+        let meant = ofOneRecord.contains(command) ? command : "get"
+        return "\(word) is no entity; to name one record, write \(meant) \(name.1) \(name.2)"
+    }
+
+    private static let ofOneRecord: Set = ["get", "set", "edit", "delete", "history", "diff"]
+    private static let ofRecords = ofOneRecord.union(["list", "create"])
+
     /// Flags that many commands have, and that say nothing about which word is the command.
     private static let flags: Set = ["--json", "--wide", "--count"]
 

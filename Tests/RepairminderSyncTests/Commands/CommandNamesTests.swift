@@ -25,6 +25,18 @@ import Testing
         #expect(mistake("queue", "--record", "shw") == nil)
     }
 
+    @Test("an entity and an id in one word are to be written apart")
+    func joined() {
+        func said(_ words: String...) -> String? { CommandNames.joinedID(in: words) }
+        let advice = "orders/1486 is no entity; to name one record, write"
+        #expect(said("get", "orders/1486") == "\(advice) get orders 1486")
+        #expect(said("set", "--config", "x/y.yaml", "orders/1486", "notes=x") == "\(advice) set orders 1486")
+        #expect(said("list", "orders/1486") == "\(advice) get orders 1486")
+        #expect(said("get", "orders", "a/b") == nil)
+        #expect(said("get", "--config", "x/y.yaml", "orders", "7") == nil)
+        #expect(said("export", "a/b") == nil)
+    }
+
     @Test("commands, ids of changes, flags and help are left to the parser")
     func known() {
         #expect(mistake("status") == nil)
