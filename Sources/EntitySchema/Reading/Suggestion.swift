@@ -16,7 +16,8 @@ package enum Suggestion {
     }
 
     /// The candidate that differs in case alone, else the one with the smallest edit distance; of several, one that has
-    /// only more letters. Nil when none is within a third of the name's length.
+    /// only more letters. When none is within a third of the name's length, the only one that has the name as a whole
+    /// word, such as `created_at` for `created`.
     package static func nearest(to name: String, among candidates: some Sequence<String>) -> String? {
         // Comparing a text of a megabyte takes seconds, and it is no slip of the pen.
         guard name.utf8.count <= 200 else { return nil }
@@ -25,9 +26,16 @@ package enum Suggestion {
         let limit = max(1, count / 3)
         // Most candidates differ too much in their length alone.
         let near = candidates.filter { abs($0.count - count) <= limit }
-        return near.map { ($0, distance(name, $0)) }.filter { $0.1 <= limit }.min { one, other in
+        let nearest = near.map { ($0, distance(name, $0)) }.filter { $0.1 <= limit }.min { one, other in
             one.1 != other.1 ? one.1 < other.1 : isWhole(one.0, of: name) && !isWhole(other.0, of: name)
-        }?.0
+        }
+        return nearest?.0 ?? only(candidates, withWord: name)
+    }
+
+    private static func only(_ candidates: some Sequence<String>, withWord name: String) -> String? {
+        guard name.count > 2 else { return nil }
+        let found = candidates.filter { $0.split(separator: "_").contains { $0 == name } }
+        return found.count == 1 ? found[0] : nil
     }
 
     /// Whether the candidate has all letters of the name, in their order.

@@ -56,6 +56,14 @@ struct RequestShapeTests {
         #expect(Suggestion.nearest(to: "READY", among: ["open", "ready"]) == "ready")
     }
 
+    @Test("a name that is a word of just one other gets that as its suggestion")
+    func word() {
+        #expect(Suggestion.nearest(to: "created", among: ["id", "created_at"]) == "created_at")
+        #expect(Suggestion.nearest(to: "number", among: ["order_number", "total"]) == "order_number")
+        #expect(Suggestion.nearest(to: "name", among: ["client_name", "location_name"]) == nil)
+        #expect(Suggestion.nearest(to: "is", among: ["is_paid"]) == nil)
+    }
+
     @Test("a name that is far too long gets no suggestion, which would take seconds")
     func longName() {
         let name = String(repeating: "x", count: 300)
