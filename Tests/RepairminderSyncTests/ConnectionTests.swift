@@ -220,12 +220,14 @@ import Upstream
         #expect(error?.status == .notAllowed)
     }
 
-    @Test("where no daemon listens, the message names the address and asks whether it runs", arguments: [true, false])
+    @Test("where no daemon listens, the message names the address and the flags for another", arguments: [true, false])
     func noDaemon(isSocket: Bool) async throws {
         let place: DaemonConnection.Place = isSocket ? .unix("/nowhere/api.sock") : .tcp("http://127.0.0.1:1")
         let address = isSocket ? "/nowhere/api.sock" : "http://127.0.0.1:1"
         let client = try DaemonConnection(place: place).client()
-        await #expect(throws: LocalAPIError.unreachable("the daemon cannot be reached at \(address); is it running?")) {
+        let message = "the daemon cannot be reached at \(address); is it running? If it listens elsewhere, add "
+            + "--socket PATH or --address HOST:PORT"
+        await #expect(throws: LocalAPIError.unreachable(message)) {
             _ = try await client.get("/v1/status")
         }
     }

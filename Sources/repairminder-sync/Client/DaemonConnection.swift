@@ -76,6 +76,8 @@ struct DaemonConnection: Equatable {
         }
     }
 
+    private static let question = "is it running? If it listens elsewhere, add --socket PATH or --address HOST:PORT"
+
     private func failure(_ error: TransportError) -> LocalAPIError {
         let address =
             switch place {
@@ -85,9 +87,9 @@ struct DaemonConnection: Equatable {
         switch error {
         // libcurl's text names a host and a port even for a Unix socket.
         case .unreachable where error.isSilence:
-            return .unreachable("the daemon cannot be reached at \(address); is it running?")
+            return .unreachable("the daemon cannot be reached at \(address); \(Self.question)")
         case .unsendable(let message), .unreachable(let message):
-            return .unreachable("the daemon cannot be reached at \(address) (\(message)); is it running?")
+            return .unreachable("the daemon cannot be reached at \(address) (\(message)); \(Self.question)")
         case .ambiguous(let message), .dropped(let message):
             return .unreachable(
                 "the response from the daemon at \(address) was cut off (\(message)); a change may have been made")
