@@ -31,7 +31,7 @@ extension HealthMonitor {
             switch error {
             case .cancelled: throw error
             case .offline, .unclear, .held, .malformed: return false
-            case .locked, .throttled, .unauthorized, .barred, .changed, .gone, .refused: return true
+            case .locked, .throttled, .unauthorized, .barred, .changed, .gone, .refused, .another: return true
             }
         }
         return true
