@@ -21,7 +21,6 @@ extension PageApplier {
     ) throws -> (count: Int, cascading: [String]) {
         guard !keys.isEmpty else { return (0, []) }
         var gone: [String] = []
-        var unseen: [String] = []
         var changedHere: [String] = []
         var news: [String] = []
         for key in keys {
@@ -30,7 +29,6 @@ extension PageApplier {
                 try writer.deleteUncounted(image)
                 try noteOwnDeletion(of: image)
                 gone.append(key)
-                if image.isDeleted { unseen.append(key) }
             } else {
                 changedHere.append(key)
                 if image.remote != nil, try !isKnownToBeDeleted(key) { news.append(key) }
@@ -42,16 +40,8 @@ extension PageApplier {
         // server deleted their children all the same.
         let cascading = gone + news
         gone += try changedHere.filter { try !row.exists($0) }
-        let logged = try logged(unseen)
-        try context.log.append(.deleted, entity: entity.name, keys: gone.filter { !logged.contains($0.exact) })
+        try context.log.append(.deleted, entity: entity.name, keys: gone)
         return (gone.count, cascading)
-    }
-
-    /// Those of records that readers did not see of which the log says so already, since the deletion that this is a part
-    /// of was queued. Of others, such as one that came while it was queued, it does not.
-    private func logged(_ unseen: [String]) throws -> Set<ExactText> {
-        guard let ownDeletion, !unseen.isEmpty else { return [] }
-        return try context.log.hidden(unseen, of: entity.name, with: ownDeletion)
     }
 
     private func noteOwnDeletion(of image: RecordImage) throws {

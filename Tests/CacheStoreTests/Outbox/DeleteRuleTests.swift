@@ -52,24 +52,6 @@ struct DeleteRuleTests {
         #expect(try reopened.store.rowCounts()["lines"] == 0)
     }
 
-    @Test("cascade: the log has each child's deletion once, also that of one that came while it was hidden")
-    func loggedOnce() async throws {
-        let cache = try await cache()
-        try await cache.store.delete("talks", key: "t", at: now)
-        _ = try await cache.pull("lines", #"[{"id":"c","talk_id":"t"}]"#)
-        try await cache.send(.acknowledged(record: nil))
-        let deleted = try cache.store.read { db in
-            try String.fetchAll(
-                db,
-                sql: """
-                    SELECT value FROM sync_change_log, json_each(keys) WHERE kind = 'deleted' AND entity = 'lines'
-                    ORDER BY seq, value
-                    """)
-        }
-        #expect(deleted == ["a", "b", "c"])
-        #expect(try cache.store.rowCounts()["lines"] == 0)
-    }
-
     @Test("cascade: a child's creation that is refused after its owner's deletion does not hold that up")
     func refusedChild() async throws {
         let cache = try await cache()

@@ -98,26 +98,6 @@ struct ChangeLog {
             .execute(arguments: [kind.rawValue, entry])
     }
 
-    /// Those of `keys` that were hidden together with the record of a change, and that the log has as `deleted` since.
-    /// `position`: that of any entry about the change.
-    func hidden(_ keys: [String], of entity: String, with position: Int64) throws -> Set<ExactText> {
-        try String.fetchAll(
-            db.cachedStatement(sql: Self.hiddenSQL), arguments: [entity, position, JSONText.array(of: keys).text]
-        ).exactSet
-    }
-
-    private static let hiddenSQL = """
-        SELECT record FROM (
-          SELECT noted.value AS record, kind, max(seq) FROM sync_change_log, json_each(keys) AS noted
-          WHERE entity = ?1 AND change_id IS NULL
-            AND kind IN ('\(ChangeLogKind.upserted.rawValue)', '\(ChangeLogKind.deleted.rawValue)')
-            AND seq > (SELECT min(seq) FROM sync_change_log
-              WHERE change_id = (SELECT change_id FROM sync_change_log WHERE seq = ?2))
-            AND noted.value IN (SELECT value FROM json_each(?3))
-          GROUP BY noted.value)
-        WHERE kind = '\(ChangeLogKind.deleted.rawValue)'
-        """
-
     // MARK: Ids of changes
 
     /// A column of the last row.
