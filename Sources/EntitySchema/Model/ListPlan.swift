@@ -71,6 +71,15 @@ package struct ListPlan: Sendable, Equatable {
         if case .lastRecord = style { true } else { false }
     }
 
+    /// Whether a page is asked for by how many are before it, as addresses do, too: a record that is deleted before the page
+    /// moves the others.
+    package var mayCount: Bool {
+        switch style {
+        case .page, .offset, .link, .header, .nextURL, .headerURL: true
+        case .cursor, .lastRecord, .single: false
+        }
+    }
+
     /// What a response has in the place of the list; see `listed`. Its records are lifted.
     package func found(in answer: JSONText) -> JSONText? {
         let found = place(in: answer).map { listed($0) }

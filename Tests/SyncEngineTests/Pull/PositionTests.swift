@@ -35,6 +35,23 @@ struct PositionTests {
     }
 
     @Test(
+        "after an interrupted first pull everything is read again, unless no deletion can have moved what followed",
+        arguments: [
+            ("{ style: page }", true), ("{ style: offset }", true), ("{ style: next_url, next: next }", true),
+            ("{ style: cursor, next: next }", false), ("{ style: cursor, next: { last: id } }", false),
+        ])
+    func followed(_ pagination: String, isRead: Bool) async throws {
+        let test = try TestPull("since: { param: since, field: updated_at }, pagination: \(pagination)")
+        try await cutOff(test)
+        try test.upstream.serve(pages)
+        try await test.pull()
+        #expect(try (test.cursor.lastFullAt == nil) == isRead)
+        test.upstream.forget()
+        try await test.pull(full: test.cursor.lastFullAt == nil)
+        #expect(try test.cursor.lastFullAt != nil)
+    }
+
+    @Test(
         "a position that the upstream no longer accepts is dropped, and the pull starts over",
         arguments: [
             UpstreamError.refused(status: 400, "bad cursor"), .gone(status: 410, "expired"), .malformed("no list"),

@@ -20,6 +20,14 @@ extension ListPull {
     }
 }
 
+extension PullSummary {
+    /// Records of the list that may be those that seem to be gone, in words; nil if there are none.
+    var namelessWords: String? {
+        guard nameless > 0 else { return nil }
+        return "it shows \(nameless.grouped) without a usable key, which may be the same"
+    }
+}
+
 extension ListPull.Progress {
     /// Completes a page with what the pages before it have led to.
     func prepare(_ page: inout PulledPage) {

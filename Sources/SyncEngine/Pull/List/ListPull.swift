@@ -255,13 +255,7 @@ struct ListPull {
     private var doubt: String? {
         if let cut = reader.cut { return cut }
         if isUnstable { return "it changed while it was read" }
-        return gap?.words ?? nameless
-    }
-
-    /// Records of the list that may be those that seem to be gone, in words; nil if there are none.
-    private var nameless: String? {
-        guard summary.nameless > 0 else { return nil }
-        return "it shows \(summary.nameless.grouped) without a usable key, which may be the same"
+        return gap?.words ?? summary.namelessWords
     }
 
     /// Makes the next pull begin at the first page.
@@ -307,9 +301,11 @@ struct ListPull {
     }
 
     /// Whether the end of a full pull is stored. If every pull is full, it is not: by the schema's mode, or until a
-    /// list that was empty brings a first record.
+    /// list that was empty brings a first record. Nor is the end of one that was interrupted, if records may have slid past the
+    /// interruption: the next sync reads everything again.
     private var isRemembered: Bool {
-        plan.mode != .full && (isFullNeeded || cursor.lastFullAt == nil || wroteBefore || summary.wrote)
+        guard plan.mode != .full, !(isResumed && plan.list.mayCount) else { return false }
+        return isFullNeeded || cursor.lastFullAt == nil || wroteBefore || summary.wrote
     }
 
     /// Moves the watermark to the latest change minus the duration of the pull: what changed meanwhile may be on pages
