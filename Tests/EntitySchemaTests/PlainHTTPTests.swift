@@ -7,7 +7,8 @@ import Testing
         "plain HTTP to a host that may be another machine leaves this one",
         arguments: [
             "http://shop.example", "http://127.0.0.1@shop.example/", "http://localhost.evil.example", "http://127.1",
-            "http://0x7f.0.0.1", "http://127.0.0.1.example:80", "http://[::1", "http://[::2]", "hTTp://a", "http://",
+            "http://0x7f.0.0.1", "http://127.0.0.1.example:80", "http://0127.0.0.1", "http://+127.0.0.1", "http://[::1",
+            "http://[::2]", "hTTp://a", "http://",
             "http://10.0.0.1/http://127.0.0.1", "http://localhost\\@shop.example/",
             "http://shop.example?\u{301}@localhost/", "http://\u{301}shop.example@shop.example/",
         ])

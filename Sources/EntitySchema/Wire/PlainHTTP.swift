@@ -16,7 +16,10 @@ package enum PlainHTTP {
     static func isLoopback(_ host: Substring) -> Bool {
         if host.hasPrefix("[") { return host == "[::1]" || host.hasPrefix("[::1]:") }
         let name = host.prefix { $0 != ":" }
-        let numbers = name.split(separator: ".", omittingEmptySubsequences: false).map { UInt8($0) }
+        // Only as they are usually written: libcurl takes 0127 for an octal number, which is 87.
+        let numbers = name.split(separator: ".", omittingEmptySubsequences: false).map { part in
+            UInt8(part).flatMap { String($0) == part ? $0 : nil }
+        }
         return name.lowercased() == "localhost" || numbers.count == 4 && numbers.first == 127 && !numbers.contains(nil)
     }
 }
