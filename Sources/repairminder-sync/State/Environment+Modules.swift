@@ -1,7 +1,8 @@
 import Glibc
 
 extension Environment {
-    /// Variables by which OpenSSL finds modules, or files that name some. It loads them into this process and runs them.
+    /// Variables by which OpenSSL finds modules, or files that name some. It loads them into this process and runs
+    /// them.
     private static let modulePlaces = ["OPENSSL_CONF", "OPENSSL_CONF_INCLUDE", "OPENSSL_ENGINES", "OPENSSL_MODULES"]
 
     /// Those that lead where another user than root could put something, or that depend on the working directory.
@@ -13,8 +14,8 @@ extension Environment {
         }
     }
 
-    /// Has root's process run no module of another user, from whom root can have the variables (`su`). Call it before the first
-    /// thread.
+    /// Has root's process run no module of another user, from whom root can have the variables (`su`). Call it before
+    /// the first thread.
     func forgetPlantedModules() {
         guard geteuid() == 0 else { return }
         for name in plantedModules {
