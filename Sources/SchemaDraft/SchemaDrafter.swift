@@ -11,11 +11,9 @@ package struct SchemaDrafter {
     /// observed.
     package init(_ document: OpenAPIDocument, source: String) {
         let found = CollectionFinder(document: document).find()
-        let count = found.collections.count + found.leftOut.count
         model = DraftModel(
             name: Self.name(document.title), title: String(document.title.prefix(80)),
-            origin: document.isObserved
-                ? source : "\(source) (\(document.version), \(count) list\(count == 1 ? "" : "s"))",
+            origin: Self.origin(document, source, lists: found.collections.count + found.leftOut.count),
             upstream: UpstreamGuess(document: document, collections: found.collections, source: source).upstream(),
             entities: EntityDrafter(document: document, collections: found.collections).entities(),
             leftOut: found.leftOut)
@@ -26,6 +24,12 @@ package struct SchemaDrafter {
         var drafter = self
         try drafter.keep(only)
         return try DraftCheck.accepted(drafter.model)
+    }
+
+    private static func origin(_ document: OpenAPIDocument, _ source: String, lists: Int) -> String {
+        guard !document.isObserved else { return source }
+        let answers = document.asked.map { " and the answers of \($0.address)" } ?? ""
+        return "\(source) (\(document.version), \(lists) list\(lists == 1 ? "" : "s"))\(answers)"
     }
 
     /// A schema's name: letters, digits and `-`.

@@ -98,7 +98,7 @@ struct CollectionFinder {
     /// Ends of paths that begin or end a session.
     private static let signIns: Set = ["login", "signin", "logout", "signout", "refreshtoken"]
 
-    private static func signsIn(_ path: PathPattern) -> Bool {
+    static func signsIn(_ path: PathPattern) -> Bool {
         let names = path.segments.suffix(2).map(Words.folded)
         return names.last.map(signIns.contains) == true || names == ["auth", "refresh"]
     }

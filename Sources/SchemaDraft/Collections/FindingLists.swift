@@ -4,7 +4,7 @@ struct FindingLists {
     let document: OpenAPIDocument
     private let calls: [String: [APIOperation]]
 
-    private static let verbs: Set = [
+    static let verbs: Set = [
         "find", "search", "get", "list", "query", "filter", "lookup", "fetch", "browse", "retrieve",
     ]
     /// Words beside the verb that leave out no records.

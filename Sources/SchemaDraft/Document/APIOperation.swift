@@ -41,6 +41,8 @@ struct APIOperation: Sendable {
     var titles: [String] = []
     /// Where its answer was seen to name the next page, as the value of its only parameter that is a text.
     var nextPlace: String?
+    /// How many records its answer was seen to have, if only that says what it answers.
+    var seenRecords: Int?
 
     var queries: [Parameter] { parameters.filter { $0.place == "query" } }
 

@@ -18,6 +18,7 @@ struct ObservedShape {
         let known = values.filter { $0.kind != .null }
         var members: [(name: String, value: DocumentValue)] = []
         if isExample { members.append((ExampleShape.mark, .scalar("true", isPlain: true))) }
+        if isExample, known.isEmpty { members.append(("nullable", .scalar("true", isPlain: true))) }
         guard let first = known.first, depth < Self.deepest, known.allSatisfy({ $0.kind == first.kind }) else {
             return .object(DocumentObject(members))
         }

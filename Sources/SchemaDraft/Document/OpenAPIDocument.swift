@@ -1,13 +1,18 @@
+internal import EntitySchema
+
 /// An OpenAPI document as its calls, shapes and ways to sign in.
 package struct OpenAPIDocument: Sendable {
     let root: DocumentValue
     let shapes: ShapeReader
-    let operations: [APIOperation]
+    /// Those of the document; `answered` adds what lists were seen to answer.
+    private(set) var operations: [APIOperation]
     package let title: String
     /// Such as `OpenAPI 3.1.0` or `OpenAPI 2.0`.
     package let version: String
     /// Whether it was made of answers, not written by people.
     var isObserved = false
+    /// Where lists were asked, and how the token was sent if the document does not say it.
+    private(set) var asked: (address: String, signIn: TokenPlace?)?
 
     package init(_ root: DocumentValue) throws(SchemaDraftError) {
         guard root.isObject else {
@@ -31,6 +36,17 @@ package struct OpenAPIDocument: Sendable {
             )
         }
     }
+
+    /// Takes the answer of a GET that was seen at `path`. `records`: how many it had, for a list.
+    mutating func take(_ answer: DocumentValue, of path: String, headers: [String] = [], records: Int? = nil) {
+        for index in operations.indices where operations[index].method == "GET" && operations[index].path.text == path {
+            operations[index].answer = shapes.shape(of: answer)
+            operations[index].answerHeaders += headers
+            operations[index].seenRecords = records
+        }
+    }
+
+    mutating func note(asked address: String, signIn: TokenPlace?) { asked = (address, signIn) }
 
     /// What the document says about the API as a whole.
     var about: String { root["info"]?["description"]?.text ?? "" }

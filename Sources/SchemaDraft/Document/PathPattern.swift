@@ -1,6 +1,6 @@
 /// A path of the document, with names in braces.
-struct PathPattern: Sendable, Hashable {
-    let text: String
+package struct PathPattern: Sendable, Hashable {
+    package let text: String
     /// Between slashes.
     let segments: [String]
     /// Whether its last name only says that it finds the records of the path before it: `/pet/findByStatus`.
@@ -48,7 +48,7 @@ struct PathPattern: Sendable, Hashable {
     }
 
     /// The path with other texts in the place of names in braces.
-    func filled(_ value: (String) -> String) -> String {
+    package func filled(_ value: (String) -> String) -> String {
         let filled = segments.map { segment in
             (Self.parts(segment) ?? []).map { $0.isParameter ? value($0.text) : $0.text }.joined()
         }

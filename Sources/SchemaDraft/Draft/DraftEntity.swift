@@ -54,6 +54,8 @@ struct DraftEntity: Sendable {
     var name: String
     /// What the document calls it, for the comment above.
     var origin: String
+    /// The document does not say what its list answers: that was seen.
+    var isSeen = false
     var key: Guess<String>
     /// Where the text is that ends with the key, if records have it only there.
     var keyLink: String?

@@ -47,8 +47,8 @@ struct EntityDrafter {
         addKeys(collection, to: &fields)
         addCreated(collection, to: &fields)
         var entity = DraftEntity(
-            name: collection.name, origin: "GET \(collection.path.text)", key: collection.key,
-            fields: fields.fields)
+            name: collection.name, origin: "GET \(collection.path.text)", isSeen: collection.list.seenRecords != nil,
+            key: collection.key, fields: fields.fields)
         entity.keyLink = collection.keyLink
         collection = withoutUnclearCalls(collection, entity.fields)
         var filler = filler(collection, entity.fields)

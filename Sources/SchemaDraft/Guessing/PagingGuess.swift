@@ -43,7 +43,7 @@ struct PagingGuess {
             ?? Self.offset(["startposition"], list, found) ?? byLast(cursor, found, key: key)
         return known.map { ($0, nil) } ?? (cursor == nil ? Self.numbered(places, found) : nil)
             ?? Self.single(
-                found, [size?.name, cursor?.name], places.first(Self.pageCounts, [.integer, .number]), list.nextPlace)
+                found, [size?.name, cursor?.name], places.first(Self.pageCounts, [.integer, .number]), list)
     }
 
     /// The places that say where the list ends, whatever its style.
@@ -144,14 +144,23 @@ struct PagingGuess {
         return Guess(found, "it has the parameter \(cursor.name), and its answer no cursor")
     }
 
+    /// The fewest records that were seen and may be a page.
+    private static let shortestPage = 5
+
     private static func single(
-        _ known: DraftPaging, _ parameters: [String?], _ pages: String?, _ next: String?
+        _ known: DraftPaging, _ parameters: [String?], _ pages: String?, _ list: APIOperation
     ) -> (paging: Guess<DraftPaging>, todo: String?) {
         let left = parameters.compactMap(\.self)
         let found = Guess(
             DraftPaging(style: .single, total: known.total, totalHeader: known.totalHeader))
-        if let place = next ?? (left.isEmpty ? pages : nil) {
+        if let place = list.nextPlace ?? (left.isEmpty ? pages : nil) {
             return (found, "pagination: its answer has \(place), and no parameter asks for the next page")
+        }
+        if left.isEmpty, let count = list.seenRecords, count >= shortestPage {
+            return (
+                found,
+                "pagination: no parameter asks for a next page; check that these \(count) records are all"
+            )
         }
         guard !left.isEmpty else { return (found, nil) }
         return (

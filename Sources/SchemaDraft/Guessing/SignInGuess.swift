@@ -12,6 +12,9 @@ struct SignInGuess {
     }
 
     func found() -> Found {
+        if let place = document.asked?.signIn {
+            return Found(signIn: Guess(DraftUpstream.SignIn(place), "as the token was sent"))
+        }
         let schemes = document.securitySchemes
         guard !schemes.isEmpty else {
             return TokenParameter(calls: operations).found(document)

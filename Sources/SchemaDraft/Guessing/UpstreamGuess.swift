@@ -16,7 +16,9 @@ struct UpstreamGuess {
             let shown = document.addresses.first { $0.hasPrefix("https://") && $0.contains("{") }
             let such = shown.map { ", such as \($0)" } ?? ", https://…"
             upstream.todos.append("base_url: the address of the API\(such), here or in the configuration")
-        } else if let address = upstream.address?.value, !document.isObserved, isForTrials(address) {
+        } else if let address = upstream.address?.value, !document.isObserved, document.asked == nil,
+            isForTrials(address)
+        {
             upstream.todos.append("base_url: \(address) looks like one for trials: check that it is the right one")
         }
         var own = Set(signIn.headers.map { $0.name.lowercased() })
@@ -39,7 +41,8 @@ struct UpstreamGuess {
     }
 
     /// The first that can be called. Many documents name a sandbox before the server with the user's records.
-    private func address() -> Guess<String>? {
+    func address() -> Guess<String>? {
+        if let asked = document.asked { return Guess(asked.address, "its lists answered there") }
         let all = document.addresses.compactMap(usable)
         guard let address = all.first(where: { !isForTrials($0) }) ?? all.first else { return nil }
         if document.isObserved { return Guess(address, "it answered there") }

@@ -55,6 +55,29 @@ package struct ObservedAPI {
         }
     }
 
+    // MARK: Beside a document
+
+    /// The document with these answers where it says nothing of them. It stays right about all else, and about what the
+    /// answers have where it says that too.
+    package func completing(_ document: OpenAPIDocument) -> OpenAPIDocument {
+        var document = document
+        document.note(asked: address, signIn: signIn)
+        for list in lists {
+            let shape = ObservedShape(
+                reference: { name, values in reference(name, values, from: list) }, isExample: true)
+            document.take(
+                shape.schema(of: list.answers), of: list.path, headers: headers(list), records: list.records.count)
+            if let single = list.single, let path = list.singlePath {
+                document.take(shape.schema(of: [single]), of: path)
+            }
+        }
+        return document
+    }
+
+    private func headers(_ list: ObservedList) -> [String] {
+        (list.hasLinkHeader ? ["Link"] : []) + [list.totalHeader].compactMap(\.self)
+    }
+
     // MARK: Paths
 
     private func paths(_ list: ObservedList) -> [(name: String, value: DocumentValue)] {
@@ -75,8 +98,7 @@ package struct ObservedAPI {
         }
         if let page = list.page { add(page.name, page.isNumber ? "integer" : "string") }
         if let size = list.size { add(size, "integer") }
-        let headers = (list.hasLinkHeader ? ["Link"] : []) + [list.totalHeader].compactMap(\.self)
-        let answer = answer(shape.schema(of: list.answers + [list.small].compactMap(\.self)), headers)
+        let answer = answer(shape.schema(of: list.answers + [list.small].compactMap(\.self)), headers(list))
         let next = list.nextPlace.map { [("x-next-page", text($0))] } ?? []
         return object([("parameters", .array(parameters)), ("responses", answer)] + next)
     }

@@ -19,6 +19,8 @@ package struct ObservedList: Sendable {
     package var totalHeader: String?
     /// The answer to the request for one record by its key.
     package var single: JSONText?
+    /// The path of that request with a name in braces, if a document has it.
+    package var singlePath: String?
     /// The key that this request was made with.
     package var servedKey: String?
 

@@ -52,10 +52,8 @@ enum DraftCheck {
 
     private static func nothing(_ model: DraftModel) -> String {
         let reasons = model.leftOut.prefix(3).map { "\($0.path): \($0.reason)" }
-        let isUnsaid = model.leftOut.contains { $0.why == .unsaid }
         return "it has no list of records that can be synced"
             + (reasons.isEmpty ? "" : "; \(reasons.joined(separator: "; "))")
-            + (isUnsaid ? "; init --probe drafts such lists from what they answer" : "")
     }
 
     private static func takeOut(_ error: SchemaError, of model: inout DraftModel, _ steps: inout [String: Step]) -> Bool

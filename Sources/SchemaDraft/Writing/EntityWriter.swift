@@ -14,7 +14,8 @@ struct EntityWriter {
         let routes = push
         if !routes.isEmpty { members.append(YAMLNode.Member("push", .block(routes))) }
         if !entity.todos.isEmpty { members.append(.comment(entity.todos.map { "TODO \($0)" })) }
-        return YAMLNode.Member(entity.name, .block(members), above: [entity.origin])
+        let seen = entity.isSeen ? ["The document does not say what it answers: an answer showed the records."] : []
+        return YAMLNode.Member(entity.name, .block(members), above: [entity.origin] + seen)
     }
 
     private var key: YAMLNode.Member {

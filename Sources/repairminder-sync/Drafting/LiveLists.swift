@@ -35,21 +35,51 @@ struct LiveLists {
     mutating func observed(_ paths: [String]) async -> [ObservedList] {
         var lists: [ObservedList] = []
         for path in paths {
-            guard let first = await answer(path) else { continue }
-            var list = ObservedList(path: Self.withoutQuery(path), answers: [first.body])
-            let records = ObservedList.records(in: first.body)
-            if records.isEmpty {
-                notes.append("GET \(path): no list of objects in the answer")
-                continue
-            }
-            list.hasLinkHeader = Self.hasNextLink(first.response)
-            list.totalHeader = PlaceSearch.totalHeader(of: records.count, in: first.response)?.name
-            if !list.hasLinkHeader { await findNextPage(of: &list, after: first.body) }
-            if records.count > 2 { await findSize(of: &list) }
-            await findRecord(of: &list)
+            guard var list = await firstPage(path) else { continue }
+            if !list.hasLinkHeader { await findNextPage(of: &list, after: list.answers[0]) }
+            if list.records.count > 2 { await findSize(of: &list) }
+            let seen = list
+            await findRecord(of: &list, among: seen.keys) { seen.recordPath($0) }
             lists.append(list)
         }
         return lists
+    }
+
+    /// What the lists of a document show that it does not describe: their first page, and one record. The document says the rest.
+    mutating func observed(_ unsaid: [UnsaidList]) async -> [ObservedList] {
+        var lists: [ObservedList] = []
+        for asked in unsaid {
+            guard let query = asked.query else {
+                notes.append(
+                    "GET \(asked.path): not asked, because it needs a parameter that the document has no value for")
+                continue
+            }
+            if let list = await firstPage(asked.path + query) { lists.append(list) }
+        }
+        // After all pages, in case not all requests can be made.
+        for asked in unsaid {
+            guard let record = asked.record, let index = lists.firstIndex(where: { $0.path == asked.path }) else {
+                continue
+            }
+            let keys = asked.ordered(lists[index].keys)
+            lists[index].singlePath = record.text
+            await findRecord(of: &lists[index], among: keys) { key in record.filled { _ in key } }
+        }
+        return lists
+    }
+
+    /// Nil with a note if it has no records.
+    private mutating func firstPage(_ path: String) async -> ObservedList? {
+        guard let first = await answer(path) else { return nil }
+        var list = ObservedList(path: Self.withoutQuery(path), answers: [first.body])
+        let records = list.records
+        guard !records.isEmpty else {
+            notes.append("GET \(path): no list of objects in the answer")
+            return nil
+        }
+        list.hasLinkHeader = Self.hasNextLink(first.response)
+        list.totalHeader = PlaceSearch.totalHeader(of: records.count, in: first.response)?.name
+        return list
     }
 
     private static func withoutQuery(_ path: String) -> String { String(path.prefix { $0 != "?" }) }
@@ -123,11 +153,13 @@ struct LiveLists {
         response.header("Link")?.contains("next") ?? false
     }
 
-    private mutating func findRecord(of list: inout ObservedList) async {
-        for key in list.keys.prefix(Self.mostKeys) {
-            guard let value = list.records.first?[key]?.plain, ![".", ".."].contains(value) else { continue }
-            let path = list.recordPath(Entity.percentEncoded(value))
-            guard let found = await answer(path, isTry: true) else { continue }
+    /// `path`: that of a record, by its key.
+    private mutating func findRecord(
+        of list: inout ObservedList, among keys: [String], at path: (String) -> String
+    ) async {
+        for key in keys.prefix(Self.mostKeys) {
+            guard let value = list.records.first?[key]?.plain, !["", ".", ".."].contains(value) else { continue }
+            guard let found = await answer(path(Entity.percentEncoded(value)), isTry: true) else { continue }
             let isIt = PlaceSearch(found.body).values.contains {
                 $0.value.kind == .object && $0.value[key]?.plain == value
             }

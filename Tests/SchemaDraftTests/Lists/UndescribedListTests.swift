@@ -45,18 +45,4 @@ struct UndescribedListTests {
         #expect(draft.leftOut.first?.reason == reason)
         #expect(draft.leftOut.first?.why == .unsaid)
     }
-
-    @Test("Where nothing else can be drafted, a person is told how to draft such a list")
-    func probing() {
-        #expect {
-            try draft(
-                [],
-                [
-                    "/orders: { get: { responses: { \"200\": { description: ok } } } }",
-                    "/orders/{id}: { \(Document.deletion) }",
-                ])
-        } throws: {
-            ($0 as? SchemaDraftError)?.message.contains("init --probe") == true
-        }
-    }
 }

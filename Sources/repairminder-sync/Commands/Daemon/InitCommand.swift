@@ -10,7 +10,9 @@ struct InitCommand: AsyncParsableCommand {
         abstract: "Draft a schema from an OpenAPI document, or from what an API answers.",
         discussion: """
             With --from it reads an OpenAPI document (2.0, 3.0 or 3.1; JSON or YAML; a file or an address). With --probe it \
-            reads lists of the live API instead: two pages and one record of each, only by GET, at most 50 requests.
+            reads lists of the live API instead: two pages and one record of each, only by GET, at most 50 requests. With both \
+            it reads the document, and from the API the first page and one record of each list of which the document does not \
+            say what it answers.
 
             Writes a schema that check-config accepts once you have set the settings that it names. Comments in it say why \
             each value was chosen; TODO marks what was not found. Existing files stay unless --force is given.
@@ -19,7 +21,10 @@ struct InitCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("An OpenAPI document.", valueName: "file|url"))
     var from: String?
 
-    @Option(help: ArgumentHelp("The address of a list; can be repeated.", valueName: "url"))
+    @Option(
+        help: ArgumentHelp(
+            "The address of a list; can be repeated. With --from: the address in front of the document's paths.",
+            valueName: "url"))
     var probe: [String] = []
 
     @Option(
@@ -29,8 +34,9 @@ struct InitCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "With --probe: how the token is sent: bearer, basic, header:NAME or query:NAME.", valueName: "way"))
-    var auth = "bearer"
+            "With --probe: how the token is sent: bearer, basic, header:NAME or query:NAME; else as the document says, or bearer.",
+            valueName: "way"))
+    var auth: String?
 
     @Option(help: ArgumentHelp("Only these lists, by the names that they get.", valueName: "names"))
     var only: String?
@@ -48,14 +54,12 @@ struct InitCommand: AsyncParsableCommand {
     var force = false
 
     func validate() throws {
-        guard (from != nil) != !probe.isEmpty else {
-            throw ValidationError(
-                "give --from with an OpenAPI document, or --probe with the address of a list"
-                    + (from == nil ? "" : ", not both"))
+        guard from != nil || !probe.isEmpty else {
+            throw ValidationError("give --from with an OpenAPI document, or --probe with the address of a list")
         }
         _ = try tokenPlace()
-        if from != nil, tokenFile != nil {
-            throw ValidationError("--token-file belongs to --probe; a document needs none")
+        if probe.isEmpty, tokenFile != nil {
+            throw ValidationError("--token-file belongs to --probe; a document alone needs none")
         }
     }
 
@@ -68,13 +72,15 @@ struct InitCommand: AsyncParsableCommand {
         let file = out ?? "\(drafter.name).yaml"
         try requireFree(file)
         if ask { try DraftDialogue(questions: Questions()).correct(&drafter) }
-        let names = (only ?? "").split(separator: ",").map { $0.filter { !$0.isWhitespace } }.filter { !$0.isEmpty }
+        let hint = ProbeHint(document: document, from: from, isProbed: !probe.isEmpty, names: names).text
         let draft: SchemaDraft
         do throws(SchemaDraftError) {
             draft = try drafter.draft(only: names)
         } catch {
-            throw CommandFailure(.badData, "\(from.map { "\($0): " } ?? "")\(error.message)")
+            let reason = "\(from.map { "\($0): " } ?? "")\(error.message)"
+            throw CommandFailure(.badData, reason + Self.lines([hint].compactMap(\.self) + notes))
         }
+        notes += [hint].compactMap(\.self)
         let needsToken = from != nil || tokenFile != nil
         let report = DraftReport(draft: draft, file: file, notes: notes, needsToken: needsToken).text
         guard !dryRun else {
@@ -103,26 +109,69 @@ struct InitCommand: AsyncParsableCommand {
         }
     }
 
+    private var names: [String] {
+        (only ?? "").split(separator: ",").map { $0.filter { !$0.isWhitespace } }.filter { !$0.isEmpty }
+    }
+
     private func document(_ notes: inout [String]) async throws -> OpenAPIDocument {
-        if let from { return try await DocumentSource(text: from).document() }
+        if let from {
+            let document = try await DocumentSource(text: from).document()
+            return probe.isEmpty ? document : try await completed(document, &notes)
+        }
         let (address, paths) = try ProbeAddresses(probe).split()
-        let place = try tokenPlace()
-        let token = try tokenFile.map { try FileToken(path: $0, for: place) }?.current()
-        let transport = try CurlTransport(userAgent: ProgramVersion.userAgent)
-        var lists = LiveLists(address: address, transport: transport, token: token, place: place)
-        let asked = ProbeProgress(most: LiveLists.mostRequests)
-        lists.asks = asked.note
-        let observed = try await ProgressLine.showing({ asked.sample }) { await lists.observed(paths) }
+        let place = try tokenPlace() ?? .bearer
+        var lists = try lists(at: address, place)
+        let observed = try await asking(&lists) { await $0.observed(paths) }
         notes = lists.notes
         do throws(SchemaDraftError) {
-            return try ObservedAPI(address: address, lists: observed, signIn: token == nil ? nil : place).document()
+            return try ObservedAPI(address: address, lists: observed, signIn: tokenFile == nil ? nil : place).document()
         } catch {
-            let reasons = notes.isEmpty ? "" : "\n" + notes.map { "  \($0)" }.joined(separator: "\n")
-            throw CommandFailure(.unreachable, error.message + reasons)
+            throw CommandFailure(.unreachable, error.message + Self.lines(notes))
         }
     }
 
-    private func tokenPlace() throws -> TokenPlace {
+    /// With what its lists answer where it does not say that.
+    private func completed(_ document: OpenAPIDocument, _ notes: inout [String]) async throws -> OpenAPIDocument {
+        let address = try ProbeAddresses(probe).base()
+        let unsaid = UnsaidLists(document).found(names: names)
+        guard !unsaid.isEmpty else {
+            notes.append("nothing was asked: no list is left of which the document does not say what it answers")
+            return document
+        }
+        let own = try tokenPlace()
+        let said = document.tokenPlace
+        let place = own ?? said ?? .bearer
+        var lists = try lists(at: address, place)
+        let observed = try await asking(&lists) { await $0.observed(unsaid) }
+        notes = lists.notes
+        guard !observed.isEmpty else {
+            let reason = "no list of the document answered with records; check the address and the token"
+            throw CommandFailure(.unreachable, reason + Self.lines(notes))
+        }
+        let isNews = tokenFile != nil && (own != nil || said == nil)
+        return ObservedAPI(address: address, lists: observed, signIn: isNews ? place : nil).completing(document)
+    }
+
+    private func lists(at address: String, _ place: TokenPlace) throws -> LiveLists {
+        let token = try tokenFile.map { try FileToken(path: $0, for: place) }?.current()
+        let transport = try CurlTransport(userAgent: ProgramVersion.userAgent)
+        return LiveLists(address: address, transport: transport, token: token, place: place)
+    }
+
+    private func asking(
+        _ lists: inout LiveLists, _ ask: (inout LiveLists) async -> [ObservedList]
+    ) async throws -> [ObservedList] {
+        let asked = ProbeProgress(most: LiveLists.mostRequests)
+        lists.asks = asked.note
+        return try await ProgressLine.showing({ asked.sample }) { await ask(&lists) }
+    }
+
+    /// Each in a line of its own.
+    private static func lines(_ notes: [String]) -> String { notes.map { "\n  \($0)" }.joined() }
+
+    /// Nil if the caller does not say it.
+    private func tokenPlace() throws -> TokenPlace? {
+        guard let auth else { return nil }
         let parts = auth.split(separator: ":", maxSplits: 1).map(String.init)
         switch parts.first ?? "" {
         case "bearer" where parts.count == 1: return .bearer

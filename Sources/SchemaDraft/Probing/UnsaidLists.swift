@@ -1,0 +1,117 @@
+/// A list of whose records a document says nothing, as the API itself can be asked for them.
+package struct UnsaidList: Sendable {
+    /// As the document has it.
+    package let path: String
+    /// `?api-version=1`, with what the list needs; nil if the document has no value for something of that.
+    package let query: String?
+    /// The path of one record, if the document does not say what a GET there answers.
+    package let record: PathPattern?
+
+    /// Members that may be the key, those that are called like the name in the record's path first.
+    package func ordered(_ keys: [String]) -> [String] {
+        let name = Words.folded(record?.parameters.last ?? "")
+        return keys.filter { Words.folded($0) == name } + keys.filter { Words.folded($0) != name }
+    }
+}
+
+/// Finds the lists that a document only names: their answers have to be seen.
+package struct UnsaidLists {
+    private let document: OpenAPIDocument
+    /// The calls by the form of their path.
+    private let calls: [String: [APIOperation]]
+
+    package init(_ document: OpenAPIDocument) {
+        self.document = document
+        calls = Dictionary(grouping: document.operations) { $0.path.form }
+    }
+
+    /// `names`: only lists that may get such a name in a draft; all if empty.
+    package func found(names: [String] = []) -> [UnsaidList] {
+        let lists = document.operations.filter { operation in
+            operation.method == "GET" && operation.path.parameters.isEmpty && isUnsaid(operation) && isList(operation)
+                && Self.onlyReads(operation)
+        }
+        return lists.filter { list in
+            names.isEmpty || EntityNames.candidates(list.path).contains(where: names.contains)
+        }.map { UnsaidList(path: $0.path.text, query: Self.query(of: $0), record: record(of: $0.path)) }
+    }
+
+    private func isUnsaid(_ operation: APIOperation) -> Bool {
+        let answer = operation.answer ?? DataShape()
+        let found = ListFinder(shapes: document.shapes).find(in: answer, of: operation.path)
+        let byOne = UndescribedLists(shapes: document.shapes, calls: calls).list(found, answer, at: operation.path)
+        guard byOne == nil else { return false }
+        switch found {
+        case .nothing: return document.shapes.isOpen(answer)
+        case .list(let list): return list.item.properties.isEmpty && !list.item.isMap
+        case .other: return false
+        }
+    }
+
+    /// Whether calls for one record, a creation or the name of a path say that it is a list.
+    private func isList(_ operation: APIOperation) -> Bool {
+        let base = Collection.base(of: operation.path)
+        let own = (calls[PathPattern.form(base[...])] ?? []) + (calls[operation.path.form] ?? [])
+        let actions = ActionCalls(calls: calls)
+        if calls[PathPattern.form(base[...]) + "/{}"] != nil || own.contains(where: { $0.method == "POST" })
+            || actions.record(base: base, hasPath: false) != nil
+            || actions.creation(operation.path, base: base) != nil
+        {
+            return true
+        }
+        let words = Words.snake(base.last ?? "").split(separator: "_").map(String.init)
+        guard let first = words.first, let last = words.last, Words.singular(last) != last else { return false }
+        return words.count == 1 || FindingLists.verbs.contains(first)
+    }
+
+    /// Verbs of calls that do something, though a GET should not.
+    private static let doing: Set = [
+        "create", "add", "new", "generate", "send", "delete", "remove", "destroy", "clear", "purge", "reset", "cancel",
+        "close", "start", "stop", "run", "trigger", "execute", "exec", "process", "sync", "import", "refresh",
+        "rebuild", "unsubscribe", "subscribe", "confirm", "verify", "activate", "deactivate", "approve", "reject",
+        "update", "edit", "set", "move", "merge", "retry", "restart", "reboot", "shutdown", "flush", "revoke",
+        "rotate", "pay", "charge", "publish", "restore", "lock", "unlock", "enable", "disable", "test", "export",
+        "download", "register", "mark",
+    ]
+
+    private static func onlyReads(_ operation: APIOperation) -> Bool {
+        let words = Words.snake(operation.path.lastSegment).split(separator: "_").map(String.init)
+        return operation.verb(among: doing) == nil && words.first.map(doing.contains) != true
+            && !CollectionFinder.signsIn(operation.path) && words != ["count"]
+    }
+
+    // MARK: What to ask
+
+    /// The path of one record whose GET says nothing either.
+    private func record(of list: PathPattern) -> PathPattern? {
+        let base = Collection.base(of: list)
+        let single = (calls[PathPattern.form(base[...]) + "/{}"] ?? []).first { $0.method == "GET" }
+        let call = single ?? ActionCalls(calls: calls).record(base: base, hasPath: false)?.calls["GET"]
+        guard let call, call.path.parameters.count == 1, document.shapes.isOpen(call.answer ?? DataShape()),
+            FixedParameter.query(of: call) == ""
+        else { return nil }
+        return call.path
+    }
+
+    /// The first page, with what the list needs.
+    private static func query(of list: APIOperation) -> String? {
+        let first = list.queries.filter { $0.isRequired && FixedParameter.isPlain($0.name) }.compactMap { parameter in
+            firstPage(parameter).map { (name: parameter.name, value: $0) }
+        }
+        var other = list
+        other.parameters.removeAll { parameter in first.contains { $0.name == parameter.name } }
+        guard let query = FixedParameter.query(of: other) else { return nil }
+        let sent = first.map { "\($0.name)=\($0.value)" }.joined(separator: "&")
+        guard !sent.isEmpty else { return query }
+        return query.isEmpty ? "?\(sent)" : "\(query)&\(sent)"
+    }
+
+    /// What a parameter that says which records a page has is sent for the first page.
+    private static func firstPage(_ parameter: APIOperation.Parameter) -> String? {
+        let name = PagingGuess.folded(parameter.name)
+        guard parameter.shape.preset == nil else { return nil }
+        if ParameterNames.sizes.contains(name) { return "\(min(parameter.shape.maximum ?? 20, 20))" }
+        if ParameterNames.pages.contains(name) { return parameter.shape.minimum == 0 ? "0" : "1" }
+        return ParameterNames.offsets.contains(name) ? "\(parameter.shape.minimum ?? 0)" : nil
+    }
+}
