@@ -160,6 +160,26 @@ struct ImportPlanTests {
         #expect(throws: CommandFailure.self) { try plan.requireAllRows() }
     }
 
+    @Test("a dry run says what a new record lacks")
+    func lacking() async throws {
+        let document = try JSONText(
+            parsing: #"""
+                {"name":"orders","key":"id","create":[],"update":[],"fields":[{"name":"id","type":"string","required":true},
+                {"name":"client","type":"string","required":true},{"name":"total","type":"money","required":true},
+                {"name":"state","type":"string","required":true,"default":"new"}]}
+                """#)
+        let client = LocalAPIClient { (_) throws(LocalAPIError) in
+            LocalAPIResponse(status: 404, body: Array(#"{"title":"Not found"}"#.utf8))
+        }
+        var plan = ImportPlan(entity: "orders", shape: EntityShape(document), isDryRun: true)
+        let rows = [#"{"client":"c","total":1}"#, #"{"total":1}"#, #"{"id":"a"}"#].joined(separator: "\n")
+        for row in ImportSource(shape: plan.shape).ndjson(Array(rows.utf8)) { try await plan.add(row, client) }
+        plan.countPlanned()
+        #expect(plan.created == 1 && plan.failures.map(\.line) == [2, 3])
+        #expect(plan.failures.first?.message == "client: a new record needs this field")
+        #expect(plan.failures.last?.message == "client, total: a new record needs these fields")
+    }
+
     @Test("a dry run says that a row changes a field which no route sends; one that has it unchanged is well")
     func unsendable() async throws {
         let document = try JSONText(

@@ -70,7 +70,7 @@ struct ImportPlan {
             guard case .problem(let problem) = error, problem.code == "ambiguous_id" else { throw error }
             return fail(row, problem.message)
         }
-        if let problem = problem(with: row.fields) { return fail(row, problem) }
+        if let problem = problem(with: row.fields) ?? lack(of: row.fields) { return fail(row, problem) }
         if named != nil || shape.naturalKeys.contains(where: { row.value(of: $0) != nil }) {
             firstUnknown = firstUnknown ?? row.line
         }
@@ -116,6 +116,16 @@ struct ImportPlan {
             }
         }
         return nil
+    }
+
+    /// What a dry run knows that a new record of these fields lacks.
+    private func lack(of fields: [(key: String, value: JSONText)]) -> String? {
+        guard isDryRun else { return nil }
+        let needed = shape.names { $0["required"]?.boolean == true && ($0["default"] ?? .null).kind == .null }
+        let lacking = needed.filter { name in name != shape.key && !fields.contains { $0.key == name } }
+        guard let first = lacking.first else { return nil }
+        guard lacking.count > 1 else { return "\(first): a new record needs this field" }
+        return "\(lacking.joined(separator: ", ")): a new record needs these fields"
     }
 
     /// An exported row also has what the upstream sends beside the schema's fields. Unchanged, it is left out.
