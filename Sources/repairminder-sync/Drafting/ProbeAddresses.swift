@@ -52,7 +52,9 @@ struct ProbeAddresses {
     private static func parts(of address: String) throws(CommandFailure) -> (origin: String, rest: Substring) {
         guard address.hasPrefix("https://") || address.hasPrefix("http://"), !PlainHTTP.leavesMachine(address) else {
             throw CommandFailure(
-                .usage, "\(address) cannot be probed; expected an address that begins with https://")
+                .usage,
+                "\(address) cannot be probed; expected an address that begins with https://, or with http:// on this "
+                    + "machine")
         }
         let scheme = address.hasPrefix("https://") ? "https://" : "http://"
         let rest = address.dropFirst(scheme.count)

@@ -164,8 +164,9 @@ struct ImportPlanTests {
     func lacking() async throws {
         let document = try JSONText(
             parsing: #"""
-                {"name":"orders","key":"id","create":[],"update":[],"fields":[{"name":"id","type":"string","required":true},
-                {"name":"client","type":"string","required":true},{"name":"total","type":"money","required":true},
+                {"name":"orders","key":"id","create":[],"update":[],"fields":[
+                {"name":"id","type":"string","required":true},{"name":"client","type":"string","required":true},
+                {"name":"total","type":"money","required":true},
                 {"name":"state","type":"string","required":true,"default":"new"}]}
                 """#)
         let client = LocalAPIClient { (_) throws(LocalAPIError) in

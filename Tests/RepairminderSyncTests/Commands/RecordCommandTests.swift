@@ -155,7 +155,7 @@ import Testing
         for words in [["/v1/status"], ["delete", "/v1/orders/a"], ["/v1/orders", "-d", "-"]] {
             try APICommand.parse(words).requireCall()
         }
-        for words in [["v1/status"], ["GET", "POST", "/"], ["G T", "/"]] {
+        for words in [["v1/status"], ["GET", "POST", "/"], ["G T", "/"], ["/v1/orders", "-d", "@order.json"]] {
             #expect(throws: CommandFailure.self, "\(words)") { try APICommand.parse(words).requireCall() }
         }
         for words in [[], ["/", "-H", "nothing"], ["/", "-H", "a: b\n"]] {

@@ -48,6 +48,10 @@ struct APICommand: AsyncParsableCommand {
         guard method.allSatisfy({ $0.isASCII && $0.isLetter }) else {
             throw CommandFailure(.usage, "\(method): expected a method such as GET")
         }
+        // As curl names a file.
+        if let data, data.hasPrefix("@") {
+            throw CommandFailure(.usage, "-d takes the body itself; for one in a file write -d - <\(data.dropFirst())")
+        }
     }
 
     func run() async throws {
