@@ -104,8 +104,10 @@ struct ChangeValidation {
             return isTime ? nil : "expected a time in ISO 8601, such as 2026-11-21T10:42:00Z, got\(shown)"
         case .date: return value.isDay ? nil : "expected a day, such as 2026-11-25, got\(shown)"
         case .enum(let values):
-            let isKnown = values.contains { $0.value == value.string }
-            return isKnown ? nil : "expected one of \(values.map(\.value).joined(separator: ", ")), got\(shown)"
+            let known = values.map(\.value)
+            if let text = value.string, known.contains(text) { return nil }
+            let hint = field.isStoredSealed ? "" : Suggestion.hint(for: value.string ?? "", among: known)
+            return "expected one of \(known.joined(separator: ", ")), got\(shown)\(hint)"
         case .reference:
             return Entity.key(value) != nil ? nil : "expected the key of a record, got\(shown)"
         case .object: return value.kind == .object ? nil : "expected an object, got\(shown)"

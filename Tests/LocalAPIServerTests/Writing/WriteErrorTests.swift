@@ -119,6 +119,8 @@ struct WriteErrorTests {
             #expect(answer.fields == ["status", "total", "notes", "staus", "client_id"])
             #expect(answer.text.contains("expected one of open, ready, got \\\"lost\\\""))
             #expect(answer.text.contains("did you mean status?"))
+            let near = try await api.call("PATCH", "/v1/orders/a", #"{"status":"redy"}"#)
+            #expect(near.text.contains("got \\\"redy\\\"; did you mean ready?"))
             let empty = try await api.call("POST", "/v1/messages", "{}")
             #expect(empty.status == 422 && empty.fields == ["order_id", "text"])
         }
