@@ -60,27 +60,18 @@ actor UploadLoop {
     }
 
     private func uploadOnce() async throws {
-        do {
-            try await unwritten.write()
+        try await UnwrittenOutcomes.send(in: .content, noting: unwritten) {
             let ready = try environment.store.readyChanges(limit: 1, at: environment.monotonicNow(), in: .content)
-            if !ready.isEmpty {
-                let upstream = monitor.guardedUpstream()
-                try await account.require(from: upstream)
-                let pusher = await Pusher(environment, by: upstream, monitor, lane: .content)
-                // Changes of fields may have waited for a record that is created with its content. The queue need not be
-                // shorter: others may have been made meanwhile. While all contents have to wait, nothing has changed, and
-                // the two loops would wake each other without end.
-                if try await pusher.drain(through: .contents(monitor, unwritten)) {
-                    await environment.sleeps.push.wake()
-                }
+            guard !ready.isEmpty else { return }
+            let upstream = monitor.guardedUpstream()
+            try await account.require(from: upstream)
+            let pusher = await Pusher(environment, by: upstream, monitor, lane: .content)
+            // Changes of fields may have waited for a record that is created with its content. The queue need not be
+            // shorter: others may have been made meanwhile. While all contents have to wait, nothing has changed, and
+            // the two loops would wake each other without end.
+            if try await pusher.drain(through: .contents(monitor, unwritten)) {
+                await environment.sleeps.push.wake()
             }
-            await unwritten.noteSuccess(of: .content)
-        } catch UpstreamError.cancelled {
-            throw CancellationError()
-        } catch is UpstreamError {
-            // The health monitor knows what concerns the whole upstream; the changes stay queued.
-        } catch let error as CacheError {
-            await unwritten.noteFailure(error, of: .content)
         }
     }
 }

@@ -102,22 +102,13 @@ actor PushLoop {
         newestToPush = newest
         defer { endPush() }
         let parents = ChangedParents()
-        do {
-            try await unwritten.write()
-            if try store.pendingCount().pending > 0 {
-                let upstream = monitor.guardedUpstream(for: heartbeat)
-                try await account.require(from: upstream)
-                var pusher = await Pusher(environment, by: upstream, monitor)
-                pusher.changedParents = parents
-                try await pusher.drain(through: .fields(monitor, unwritten) { await self.newestToPush })
-            }
-            await unwritten.noteSuccess(of: .fields)
-        } catch UpstreamError.cancelled {
-            throw CancellationError()
-        } catch is UpstreamError {
-            // The health monitor knows what concerns the whole upstream; the changes stay queued.
-        } catch let error as CacheError {
-            await unwritten.noteFailure(error, of: .fields)
+        try await UnwrittenOutcomes.send(in: .fields, noting: unwritten) {
+            guard try store.pendingCount().pending > 0 else { return }
+            let upstream = monitor.guardedUpstream(for: heartbeat)
+            try await account.require(from: upstream)
+            var pusher = await Pusher(environment, by: upstream, monitor)
+            pusher.changedParents = parents
+            try await pusher.drain(through: .fields(monitor, unwritten) { await self.newestToPush })
         }
         await readAgain(parents.all, isInRun: newest != .max)
         // A content may have waited for the creation of its record, or for the upstream.

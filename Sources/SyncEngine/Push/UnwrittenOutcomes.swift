@@ -2,6 +2,7 @@ internal import CacheStore
 internal import EntitySchema
 internal import Logging
 internal import SQLiteStore
+internal import Upstream
 
 /// Tracks attempts whose outcome the database could not store, because its disk is full or failing.
 ///
@@ -38,6 +39,28 @@ actor UnwrittenOutcomes {
         switch lane {
         case .fields: await environment.sleeps.push.wake()
         case .content: await environment.sleeps.wakeUploads()
+        }
+    }
+
+    /// Queues the tracked changes again, then lets `body` send what is ready in the lane. Notes whether the database
+    /// works.
+    ///
+    /// A failure that concerns the whole upstream only ends the turn: the health monitor knows it, and the changes stay
+    /// queued.
+    static func send(
+        in lane: PushLane, noting unwritten: UnwrittenOutcomes, isolation: isolated (any Actor)? = #isolation,
+        _ body: () async throws -> Void
+    ) async throws {
+        do {
+            try await unwritten.write()
+            try await body()
+            await unwritten.noteSuccess(of: lane)
+        } catch UpstreamError.cancelled {
+            throw CancellationError()
+        } catch is UpstreamError {
+            // See above.
+        } catch let error as CacheError {
+            await unwritten.noteFailure(error, of: lane)
         }
     }
 
