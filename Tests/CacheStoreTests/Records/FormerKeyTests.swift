@@ -36,6 +36,18 @@ struct FormerKeyTests {
         #expect(try cache.store.readyChanges(limit: 9, at: now).map(\.key) == ["bar"])
     }
 
+    @Test("names the record in each of several writes of one transaction")
+    func together() async throws {
+        let cache = try await renamed()
+        try await cache.store.write(at: now) { transaction in
+            for total in 5...7 {
+                try transaction.update("orders", key: "foo", .object(["total": .integer(total)]))
+            }
+        }
+        #expect(try cache.store.readyChanges(limit: 9, at: now).map(\.key) == ["bar"])
+        #expect(try cache.record("orders", "bar")?["total"]?.integer == 7)
+    }
+
     @Test("names the other record that has it now, also for edits and deletions")
     func taken() async throws {
         let cache = try await renamed()

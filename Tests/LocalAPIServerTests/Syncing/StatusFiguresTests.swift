@@ -30,6 +30,19 @@ struct StatusFiguresTests {
         #expect(status.at(path: "entities.clients.kept") == .none)
     }
 
+    @Test("the status counts the records of the moment, however often it was asked for before")
+    func rows() async throws {
+        let api = try await TestAPI.filled()
+        func count() async -> Int? { await api.call("GET", "/v1/status").json.at(path: "entities.orders.rows")?.integer }
+        let before = try #require(await count())
+        #expect(await count() == before)
+        _ = try await api.store.apply(PulledPage(entity: "orders", records: #"[{"id":"new"}]"#), at: TestAPI.now)
+        #expect(await count() == before + 1)
+        try await api.store.setCursor(of: "orders", to: PullCursor(watermark: "2026-01-01T00:00:00Z"))
+        let orders = await api.call("GET", "/v1/status").json.at(path: "entities.orders")
+        #expect(orders?["cursor"]?.string == "2026-01-01T00:00:00Z" && orders?["rows"]?.integer == before + 1)
+    }
+
     @Test("the status says which account is signed in")
     func account() async throws {
         let api = try await TestAPI.filled()
