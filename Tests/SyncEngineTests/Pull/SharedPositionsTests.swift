@@ -1,10 +1,11 @@
-import EntitySchema
 import JSONText
+import SchemaDrift
 import TestSupport
 import Testing
 import Upstream
 
 @testable import CacheStore
+@testable import EntitySchema
 @testable import SyncEngine
 
 @Suite("Records that share the value by which the next page is asked for")
