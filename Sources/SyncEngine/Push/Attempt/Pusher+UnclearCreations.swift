@@ -14,7 +14,8 @@ extension Pusher {
         if let found = try await readable(answered.record, of: entity) {
             if let record = try own(found, of: change, entity) { return acknowledged(asRead: record) }
         } else if try !isAnother(key, than: change),
-            key.exact == change.key.exact || !answered.isLater || !hasLookUp(change, entity)
+            key.exact == change.key.exact || !hasLookUp(change, entity)
+                || !answered.isLater && !refers(change, to: key, entity)
         {
             return .acknowledged(record: answered.record, version: answered.version)
         }
@@ -34,11 +35,21 @@ extension Pusher {
         try key.exact != change.key.exact && store.wasKnown(key, before: change)
     }
 
+    /// Whether the key is that of a record that the new one refers to. Many upstreams answer a new line with its order;
+    /// elsewhere a line and its order can have the same number.
+    private func refers(_ change: OutboxChange, to key: String, _ entity: Entity) -> Bool {
+        entity.fields.contains { field in
+            guard case .reference = field.kind, field.name != entity.key else { return false }
+            return entity.value(of: field.name, in: change.record)?.plain.exact == key.exact
+        }
+    }
+
     /// Whether the answer is a record that was there before and has other values: the new record's parent, or one that
     /// was found instead of made.
     func isAnother(_ answered: RemoteRecord, than change: OutboxChange, _ entity: Entity) throws -> Bool {
         guard !change.isMade(into: answered.record, of: entity, isKnown: true) else { return false }
-        return try isAnother(answered.record[entity.key]?.plain ?? "", than: change)
+        let key = answered.record[entity.key]?.plain ?? ""
+        return try refers(change, to: key, entity) || isAnother(key, than: change)
     }
 
     /// The answer may have been too short to show that it is the new record; else that one is looked up. Without a
@@ -51,7 +62,10 @@ extension Pusher {
             return acknowledged(asRead: record)
         }
         let key = answered.record[entity.key]?.plain ?? ""
-        let words = "the upstream answered with \(entity.name)/\(key), which was there before and has other values"
+        let words =
+            refers(change, to: key, entity)
+            ? "the upstream answered with the key \(key), which is that of a record that this one refers to"
+            : "the upstream answered with \(entity.name)/\(key), which was there before and has other values"
         return try await search(
             for: change, entity, despite: words, unlisted: "the new one yet",
             advice: "check whether it has made a record as well")

@@ -110,4 +110,52 @@ struct AnotherRecordTests {
         #expect(try test.store.pendingCount() == PendingCount(pending: 1, failed: 0))
         #expect(try test.record("a")?["notes"] == "mine")
     }
+
+    // MARK: Parents
+
+    private static let talking = TestEngine.shop
+        .replacing(
+            "      order_id: { type: reference, to: orders, required: true }",
+            with: """
+                      order_id: { type: reference, to: orders, required: true }
+                      text: { type: string }
+                """
+        )
+        .replacing(
+            #"create: { call: "POST /orders/{order_id}/messages" }"#,
+            with: #"create: { call: "POST /orders/{order_id}/messages", LOOK_UP }"#)
+
+    /// A shop in which a message was made whose answer is its order.
+    private func answeredWithParent(_ answer: String, _ yaml: String) async throws -> (test: TestEngine, key: String) {
+        let test = try await test(yaml)
+        let body = try JSONText(parsing: #"{"order_id":"a","text":"new"}"#)
+        let key = try await test.store.create("messages", body: body, at: test.clock.timestamp)
+        try test.upstream.answer(answer, times: 1)
+        try await test.send()
+        return (test, key)
+    }
+
+    @Test(
+        "a creation answered with the record that it refers to does not get that one's key, but is looked up",
+        arguments: [#"{"id":"a","text":"the order's"}"#, #"{"id":"a","notes":"n"}"#])
+    func parent(_ answer: String) async throws {
+        let lookUp = #"look_up: { match: [text], path: "/orders/{order_id}/messages" }"#
+        let (test, key) = try await answeredWithParent(answer, Self.talking.replacing("LOOK_UP", with: lookUp))
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+        #expect(try test.record(key, "messages")?["text"] == "new")
+        #expect(try test.record("a", "messages") == nil)
+        #expect(test.upstream.pushes.count == 1)
+    }
+
+    @Test("without a look-up it is left to a person, unless the answer may be about the new record")
+    func parentWithoutLookUp() async throws {
+        let yaml = Self.talking.replacing(", LOOK_UP", with: "")
+        let (other, _) = try await answeredWithParent(#"{"id":"a","text":"the order's"}"#, yaml)
+        #expect(try other.error() == "unclear")
+        #expect(try other.error("message")?.contains("which is that of a record that this one refers to") == true)
+        // Messages and orders may have the same numbers.
+        let (same, key) = try await answeredWithParent(#"{"id":"a","order_id":"a","text":"new"}"#, yaml)
+        #expect(try same.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+        #expect(try same.record(key, "messages")?["id"] == "a")
+    }
 }
