@@ -100,7 +100,7 @@ package struct HTTPUpstream: Upstream {
                 status: response.status, "\(request.path) no longer knows the token: it answered with the whole list")
         }
         var page = Page(
-            records: answer.readable, count: count, total: next.believed(total),
+            records: answer.readable, count: count, total: next.believed(total, count: count),
             next: try next.position(
                 in: response, whole(list.style.next), count: count, total: total,
                 last: list.isByLastRecord ? records.elements.last.map { list.lift?.lifted($0) ?? $0 } : nil),

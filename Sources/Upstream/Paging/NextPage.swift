@@ -69,8 +69,8 @@ struct NextPage {
         return isLast ? nil : "\(number + 1)/\(seen)"
     }
 
-    /// Where the list may go on although its total says that this full page is the last: servers may stop counting there.
-    /// Nil if nothing suggests that.
+    /// Where the list may go on although its total says that this full page is the last: servers may stop counting there, or
+    /// only estimate, as is certain of a total that is less than what came. Nil if nothing suggests that.
     func behindTotal(_ body: JSONText, count: Int, total: Int?) -> String? {
         guard request.list.more == nil, count == request.list.pageSize else { return nil }
         let (end, overflow) = request.recordsBefore.addingReportingOverflow(count)
@@ -78,18 +78,22 @@ struct NextPage {
         switch request.list.style {
         case .page(_, let pages):
             let counted = pages?.value(in: body)?.wholeNumber.map(request.records(onPages:)) ?? total
-            guard let counted, counted <= end, Self.isLimit(counted) else { return nil }
+            guard let counted, Self.isDoubtful(counted, after: end) else { return nil }
             return "\(request.page.number + 1)/\(end)"
         case .offset:
-            guard let total, total <= end, Self.isLimit(total) else { return nil }
+            guard let total, Self.isDoubtful(total, after: end) else { return nil }
             return "\(end)"
         default: return nil
         }
     }
 
+    private static func isDoubtful(_ total: Int, after records: Int) -> Bool {
+        total < records || total == records && isLimit(total)
+    }
+
     /// The total, unless the list has gone on behind it.
-    func believed(_ total: Int?) -> Int? {
-        guard let total, Self.isLimit(total), request.recordsBefore >= total else { return total }
+    func believed(_ total: Int?, count: Int) -> Int? {
+        guard let total, count > 0, request.recordsBefore >= max(total, 1) else { return total }
         return nil
     }
 

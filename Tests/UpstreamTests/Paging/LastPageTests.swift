@@ -130,6 +130,16 @@ struct BehindTotalTests {
         #expect(read.last.total == nil)
     }
 
+    @Test("is read to its end if the total is an estimate that is too low", arguments: [counted[0], counted[2]])
+    func estimate(_ pagination: String) async throws {
+        let read = try await read(pagination) { Self.page($0, of: 2200, total: 700) }
+        #expect(read.records == 2200)
+        #expect(read.last.total == nil)
+        let short = try await self.read(pagination) { Self.page($0, of: 900, total: 700) }
+        #expect(short.records == 900 && short.requests == 2)
+        #expect(short.last.total == 700)
+    }
+
     @Test("ends there if nothing is behind it, however the upstream says so", arguments: counted)
     func ends(_ pagination: String) async throws {
         let missing = HTTPResponse.json(404, #"{"detail":"Invalid page."}"#)
