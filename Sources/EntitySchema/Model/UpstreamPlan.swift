@@ -6,6 +6,8 @@ package struct UpstreamPlan: Sendable, Equatable {
         package var id: Place
         /// The name of who is signed in, made of places in the response; nil when the schema does not say.
         package var name: TextPattern?
+        /// What people call the account itself, such as the company's name; nil when the schema does not say.
+        package var title: TextPattern?
     }
 
     /// The header that carries the idempotency key of each change.

@@ -148,10 +148,10 @@ struct SchemaReader {
 
     private func account(_ node: SchemaNode?) throws(SchemaError) -> UpstreamPlan.Account? {
         guard let node else { return nil }
-        try node.requireKeys(["path", "id", "name"])
+        try node.requireKeys(["path", "id", "name", "title"])
         return UpstreamPlan.Account(
             path: try node.required("path").fixedPath(), id: try node.required("id").place(),
-            name: try node.child("name")?.pattern())
+            name: try node.child("name")?.pattern(), title: try node.child("title")?.pattern())
     }
 
     private func authReader(_ node: SchemaNode?) throws(SchemaError) -> AuthReader? {

@@ -64,9 +64,12 @@ package struct HTTPUpstream: Upstream {
                 "\(account.path) answered an account id of more than \(SignedInAccount.longestID) bytes; correct "
                     + "upstream.account.id in the schema")
         }
-        let name = account.name?.text { answer.at(path: $0)?.plain }
-        return SignedInAccount(
-            id: id, name: name?.cut(toScalars: SignedInAccount.longestName), isRepeated: response.isRepeated)
+        let (name, title) = (words(account.name, in: answer), words(account.title, in: answer))
+        return SignedInAccount(id: id, name: name, title: title, isRepeated: response.isRepeated)
+    }
+
+    private func words(_ pattern: TextPattern?, in answer: JSONText) -> String? {
+        pattern?.text { answer.at(path: $0)?.plain }?.cut(toScalars: SignedInAccount.longestName)
     }
 
     /// A page as the upstream answers it; see `page`.

@@ -5,6 +5,7 @@ import Foundation
 import Glibc
 import TestSupport
 import Testing
+import Upstream
 
 @testable import repairminder_sync
 
@@ -128,7 +129,7 @@ import Testing
         #expect(error?.problem.contains("other users can change the schema") == true)
         let logout = try LogoutCommand.parse(["--config", file])
         await #expect(throws: ConfigurationError.self) { try await logout.run() }
-        #expect(LoginCommand.text(of: "a\nrun this") == "signed in as a run this")
+        #expect(LoginCommand.text(of: SignedInAccount(id: "a\nrun this")) == "signed in as a run this")
     }
 
     @Test("a schema that every user can change is accepted if its hash is pinned")

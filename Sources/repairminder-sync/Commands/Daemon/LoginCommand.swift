@@ -40,7 +40,7 @@ struct LoginCommand: AsyncParsableCommand, StateCommand {
             // Only what was just saved is tried.
             access.plan.session = nil
             let upstream = HTTPUpstream(access, token: RotatingToken(access, store: store))
-            try await report(try await upstream.account()?.id, configuration)
+            try await report(try await upstream.account(), configuration)
         } catch let error as UpstreamError {
             throw CommandFailure(signIn: error)
         } catch let error as TokenFileError {
@@ -72,7 +72,7 @@ struct LoginCommand: AsyncParsableCommand, StateCommand {
     }
 
     /// Notifies a running daemon and prints the next step.
-    private func report(_ account: String?, _ configuration: Configuration) async throws {
+    private func report(_ account: SignedInAccount?, _ configuration: Configuration) async throws {
         var lines = [Self.text(of: account)]
         if let file = configuration.upstream.tokenFile {
             lines.append(
@@ -86,8 +86,8 @@ struct LoginCommand: AsyncParsableCommand, StateCommand {
     }
 
     /// One line, whatever the upstream calls the account.
-    static func text(of account: String?) -> String {
-        account.map { TerminalText.line("signed in as \($0)") } ?? "signed in"
+    static func text(of account: SignedInAccount?) -> String {
+        account.map { TerminalText.line("signed in as \($0.shown)") } ?? "signed in"
     }
 
     static func transport() throws(CommandFailure) -> CurlTransport {
