@@ -13,6 +13,9 @@ struct ConflictResolver {
 
     func resolve(_ id: Int64, for winner: Conflict.Side) throws {
         let conflict = try conflicts.entry(id)
+        guard !conflict.isUndone else {
+            throw CacheError.conflict("conflict \(id) is undone; to choose another value again, change the record")
+        }
         guard conflict.winner == nil else {
             throw CacheError.conflict("conflict \(id) is already decided; undo it to choose the other side")
         }
@@ -63,7 +66,10 @@ struct ConflictResolver {
         guard let winner = conflict.winner else {
             throw CacheError.conflict("conflict \(id) is not decided yet; resolve it")
         }
-        guard !conflict.isUndone else { throw CacheError.conflict("conflict \(id) is already undone") }
+        guard !conflict.isUndone else {
+            throw CacheError.conflict(
+                "conflict \(id) is already undone; to choose another value again, change the record")
+        }
         let writer = ChangeWriter(table: try table(conflict), context: context)
         switch (conflict.field, conflict.operation, winner) {
         case (let field?, _, _):

@@ -43,7 +43,11 @@ struct ConflictTests {
         let undone = await api.call("POST", "/v1/conflicts/1/undo")
         #expect(undone.status == 200 && undone.json["undone_at"]?.kind == .string)
         #expect(await api.call("GET", "/v1/orders/a").json["status"] == "open")
-        #expect(await api.call("POST", "/v1/conflicts/1/undo").status == 409)
+        for path in ["/v1/conflicts/1/undo", "/v1/conflicts/1/resolve"] {
+            let again = await api.call("POST", path, body: path.hasSuffix("undo") ? "" : #"{"winner":"local"}"#)
+            #expect(again.status == 409)
+            #expect(again.json["detail"]?.string?.hasSuffix("to choose another value again, change the record") == true)
+        }
     }
 
     @Test(
