@@ -290,8 +290,14 @@ actor HealthMonitor {
         if charged.remove(change) != nil { budget.takeBack() }
     }
 
-    /// Someone asks for a sync: the next change may find out at once whether changes get through.
-    func hurryTrials() { bar.hurry() }
+    /// Someone asks for a sync: the next change may find out at once whether changes get through. If all were barred, each
+    /// of them waits as well.
+    func hurryTrials() async {
+        guard bar.isSet else { return }
+        bar.hurry()
+        // If the database cannot be written, they only wait longer.
+        try? await environment.store.hastenWaiting(at: environment.monotonicNow())
+    }
 
     /// Nothing is left that could be barred.
     func clearBar() { bar.clear() }

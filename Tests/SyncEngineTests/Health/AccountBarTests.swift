@@ -159,6 +159,21 @@ struct AccountBarTests {
         }
     }
 
+    @Test("a sync that someone asks for tries at once, also if every change was refused")
+    func askedSync() async throws {
+        let test = try engine(orders: 3)
+        try await test.running {
+            try await test.engine.sync(SyncRequest())
+            test.upstream.refuse { _ in .barred(status: 403, "accept the terms") }
+            try await change(1, test)
+            let end = test.clock.timestamp + .seconds(600)
+            try await test.until(step: .seconds(10)) { test.clock.timestamp >= end }
+            test.upstream.refuse(nil)
+            try await test.engine.sync(SyncRequest())
+            #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+        }
+    }
+
     @Test(
         "the repeat of an earlier refusal does not show that the account may change things, and is not counted",
         arguments: [402, 403])
