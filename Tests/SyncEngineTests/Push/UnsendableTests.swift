@@ -97,22 +97,27 @@ struct UnsendableTests {
                 + "change")
     }
 
-    @Test("names the field that no route sends, and what to do")
-    func strayField() async throws {
+    @Test(
+        "names the fields that no route sends, and what to do",
+        arguments: [
+            (#"{"name":"n","notes":"x"}"#, "notes; add it"),
+            (#"{"name":"n","notes":"x","reason":"y"}"#, "notes, reason; add them"),
+        ])
+    func strayFields(record: String, words: String) async throws {
         let yaml = """
             schema: shop
             upstream: { base_url: http://localhost }
             entities:
               orders:
-                fields: { id: { type: string }, name: { type: string }, notes: { type: string } }
+                fields: { id: { type: string }, name: { type: string }, notes: { type: string }, reason: { type: string } }
                 pull: { path: /orders }
                 push: { create: { call: POST /orders, fields: FIELDS }, update: { call: "PATCH /orders/{id}", fields: FIELDS } }
             """
         let folder = try TemporaryFolder()
         let old = try CacheStore.temporary(
-            EntitySchema(yaml: yaml.replacing("FIELDS", with: "[name, notes]"), file: "shop.yaml"), in: folder)
+            EntitySchema(yaml: yaml.replacing("FIELDS", with: "[name, notes, reason]"), file: "shop.yaml"), in: folder)
         let clock = ManualClock()
-        _ = try await old.create("orders", body: JSONText(parsing: #"{"name":"n","notes":"x"}"#), at: clock.timestamp)
+        _ = try await old.create("orders", body: JSONText(parsing: record), at: clock.timestamp)
         try old.close()
         let narrow = yaml.replacing("FIELDS", with: "[name]")
         let test = try TestEngine(
@@ -120,6 +125,6 @@ struct UnsendableTests {
         for _ in 1...2 { try await test.send() }
         #expect(
             try error(test)
-                == "no route of the schema sends notes; add it to the schema and retry, or discard this change")
+                == "no route of the schema sends \(words) to the schema and retry, or discard this change")
     }
 }

@@ -33,9 +33,13 @@ extension Pusher {
                     "the record's \(name) would lead the address to another place; correct it and retry, or discard "
                     + "this change")
         }
-        let stray = change.body.members.first { !entity.canSend($0.key, by: change.operation) }
+        let stray = change.body.members.map(\.key).filter { !entity.canSend($0, by: change.operation) }
         let lacking =
-            stray.map { "no route of the schema sends \($0.key)" } ?? "the schema has no route for this change"
-        return PushFailure(.unsendable, message: "\(lacking); add it to the schema and retry, or discard this change")
+            stray.isEmpty
+            ? "the schema has no route for this change"
+            : "no route of the schema sends \(stray.joined(separator: ", "))"
+        let fields = stray.count > 1 ? "them" : "it"
+        return PushFailure(
+            .unsendable, message: "\(lacking); add \(fields) to the schema and retry, or discard this change")
     }
 }
