@@ -27,6 +27,18 @@ extension UpstreamProbeTests {
         #expect(Self.says(.ok, "colour", in: found))
     }
 
+    @Test(
+        "no other place is advised for a field whose object is null, nor one from which another field has its value",
+        arguments: [#"{"id":"a","brand":null,"maker":{"id":"m"}}"#, #"{"id":"a","text":"x"}"#])
+    func placesOfOthers(note: String) async throws {
+        let found = try await Self.findings(
+            "{ path: /notes, record: none }", price: "{ type: string, from: brand.id }",
+            ["/notes": Self.json("[\(note)]")])
+        #expect(
+            Self.says(.warning, "price: no record", advising: "nothing if it may be absent", in: found),
+            "\(found.map(\.text))")
+    }
+
     @Test("a field inside a list is absent only if no record has it there", arguments: ["tags", "words"])
     func fieldsInLists(_ place: String) async throws {
         let note = #"{"id":"a","text":"x","tags":["red"],"updated_at":"2026-01-01T00:00:00Z"}"#

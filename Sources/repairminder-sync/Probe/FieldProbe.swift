@@ -110,7 +110,8 @@ struct FieldProbe {
 
     /// A field that no record has.
     private func missing(_ field: Field, _ places: [PlaceSearch]) -> Finding {
-        let others = places.flatMap { $0.places(like: field.source ?? field.name) }
+        let alike = places.flatMap { $0.places(like: field.source ?? field.name) }
+        let others = isInNull(field) ? [] : alike.filter(isFree)
         let advice =
             Set(others).sorted().first.map { "set from: \($0)" }
             ?? "nothing if it may be absent; else correct its name, or remove it"
@@ -120,6 +121,19 @@ struct FieldProbe {
         return .error(
             entity.name, "\(field.name): no record of the list has it, and pull.where tests it",
             others.isEmpty ? "test a member that the list has, or filter in pull.query alone" : advice)
+    }
+
+    /// Whether its place is right, because a record has null where the object with the field belongs: `brand` of `brand.id`.
+    private func isInNull(_ field: Field) -> Bool {
+        let steps = (field.source ?? field.name).split(separator: ".").dropLast()
+        guard !steps.isEmpty else { return false }
+        let object = steps.joined(separator: ".")
+        return (records + [single].compactMap(\.self)).contains { $0.at(path: object)?.kind == .null }
+    }
+
+    /// Whether no other field has its value from this place: the key of a record is not that of its brand.
+    private func isFree(_ place: String) -> Bool {
+        !entity.fields.contains { ($0.source ?? $0.name) == place }
     }
 
     private static func list(_ names: [String]) -> String {
