@@ -58,9 +58,25 @@ extension ChangeWriter {
         }
     }
 
-    func requireFit(_ body: JSONText, operation: Operation, record: JSONText) throws {
-        let problems = try problems(in: body, operation: operation, record: record)
-        guard problems.isEmpty else { throw CacheError.invalid(problems) }
+    func requireFit(_ body: JSONText, forUpdateOf key: String, record: JSONText) throws {
+        let problems = try problems(in: body, operation: .update, record: record)
+        guard problems.isEmpty else { throw CacheError.invalid(try naming(creationOf: key, in: problems)) }
+    }
+
+    /// Says of fields that only a creation can send where to correct them, while the record's creation waits in the queue.
+    private func naming(creationOf key: String, in problems: [FieldProblem]) throws -> [FieldProblem] {
+        guard problems.contains(where: { $0.code == .unsendableField }) else { return problems }
+        let creation = try queue.changes(of: entity.name, key: key).first { $0.operation == .create }
+        guard let creation, creation.state != .uploading, !creation.tried || creation.state == .failed else {
+            return problems
+        }
+        return problems.map { problem in
+            guard problem.code == .unsendableField, entity.canSend(problem.field, by: .create) else { return problem }
+            let words =
+                "only a new record is sent with this field; correct the creation, which waits as change \(creation.id), "
+                + "with queue edit \(creation.id) or PATCH /v1/pending/\(creation.id)"
+            return FieldProblem(field: problem.field, message: words, code: problem.code)
+        }
     }
 
     /// Why `body` cannot be queued, one problem per field. `record` is the whole record with the change applied; where updates

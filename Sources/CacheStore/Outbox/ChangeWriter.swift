@@ -72,7 +72,7 @@ struct ChangeWriter {
         if try !problems(in: clear, operation: .update, record: record).isEmpty {
             clear = changes(in: clear, to: document, named: [givenKey, key])
             record = laid(clear, over: document, writer.plan)
-            try requireFit(clear, operation: .update, record: record)
+            try requireFit(clear, forUpdateOf: key, record: record)
         }
         try requireVersion(expected, of: key)
         let body = try sealer.seal(clear)
