@@ -223,6 +223,7 @@ package actor SyncEngine: RunSteps {
             error: breaker.unauthorized ?? breaker.offline ?? breaker.outageStatus ?? bar ?? run.error,
             isReachable: breaker.offline == nil,
             needsSignIn: breaker.unauthorized != nil || accountBar.refusesToken,
+            refusesAccount: accountBar.refusesAccount && breaker.unauthorized == nil && breaker.offline == nil,
             clockOffset: environment.clockOffset(),
             retryAfter: breaker.hold(at: monotonicNow).map { $0 + set },
             budget: environment.upstream.budget.map(SyncStatus.Budget.init),

@@ -126,6 +126,7 @@ extension Handlers {
             upstream.member("reachable", status.isReachable)
             upstream.member("account", account)
             upstream.member("needs_sign_in", status.needsSignIn && parts.signIns != nil)
+            upstream.member("refuses_account", status.refusesAccount)
             upstream.member("clock_offset_ms", status.clockOffset.map { Int($0.milliseconds) })
             upstream.member("retry_after", status.retryAfter)
             upstream.member("budget", budget(status.budget))

@@ -70,6 +70,9 @@ struct AccountBar: Equatable {
         }
     }
 
+    /// Whether the last barred change was answered that the account is refused, or by something in between.
+    var refusesAccount: Bool { isSet && cause == .account }
+
     /// Whether the last barred change was answered that the token is refused.
     var refusesToken: Bool { isSet && cause == .token }
 

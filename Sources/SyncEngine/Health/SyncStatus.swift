@@ -38,6 +38,8 @@ package struct SyncStatus: Sendable, Equatable {
     package var isReachable: Bool
     /// The upstream does not accept the token, or there is none.
     package var needsSignIn = false
+    /// The upstream accepts the token, but no change of this account.
+    package var refusesAccount = false
     /// How far the server's clock is ahead of ours; nil before the first answer.
     package var clockOffset: Duration?
     /// The upstream asked to be left alone until then.

@@ -12,9 +12,18 @@ struct StatusChecks {
     func findings() -> [Finding] {
         var summary = self.summary()
         if let error = status["error"]?.string {
-            summary = .warning(Self.check, "\(summary.message); \(error)", "run \(configuration.command("status"))")
+            summary = .warning(Self.check, "\(summary.message); \(error)", advice)
         }
         return [summary] + needs()
+    }
+
+    /// What to do about the error.
+    private var advice: String {
+        if status.at(path: "upstream.needs_sign_in")?.boolean == true {
+            return "sign in again: \(configuration.loginCommand())"
+        }
+        if status.at(path: "upstream.refuses_account")?.boolean == true { return AccountAdvice.refused }
+        return "run \(configuration.command("status"))"
     }
 
     /// The daemon's state.

@@ -26,6 +26,9 @@ extension UpstreamChecks {
             return .error(
                 "account", "the upstream refuses the token: \(error)", "sign in again: \(configuration.loginCommand())")
         }
+        guard status.at(path: "upstream.refuses_account")?.boolean != true else {
+            return .error("account", error, AccountAdvice.refused)
+        }
         return .warning(
             "upstream", error, "wait if the upstream recovers by itself; else see docs/guides/troubleshooting.md")
     }

@@ -154,7 +154,9 @@ struct UpstreamChecks {
     private func lists(_ transport: any HTTPTransport, _ token: (any Credentials)?) async -> [Finding] {
         let found = await probe(over: transport, token).findings()
         // Said by `account` already, and then no list was read.
-        if found.contains(where: { $0.check == "account" && $0.level == .error }) { return [] }
+        if schema.upstream.account != nil, let first = found.first, first.check == "account", first.level == .error {
+            return []
+        }
         let amiss = found.filter { $0.level != .ok }
         return amiss.isEmpty ? [.ok("lists", "the upstream answers as \(schema.name) expects")] : amiss
     }
@@ -168,6 +170,8 @@ struct UpstreamChecks {
             return .warning(
                 check, "the upstream rejected the token, which has expired: \(message)",
                 "start the daemon, which gets a new one; if it cannot, run \(configuration.loginCommand())")
+        } catch .barred(_, let message, _) {
+            return .error(check, "cannot read the account: \(message)", AccountAdvice.refused)
         } catch {
             return .error(
                 check, "cannot read the account: \(error.message)",

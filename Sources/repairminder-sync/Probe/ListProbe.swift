@@ -59,6 +59,9 @@ struct ListProbe {
             return lists(in: answer) ?? members(in: answer) ?? emptyAdvice(error) ?? "correct \(key).path or base_url"
         case .unauthorized: return "correct the token, or auth.send in the schema"
         case .gone: return "correct \(key).path"
+        case .barred:
+            return "ask the upstream whether this account may read it; else correct \(key).path, \(key).query or the "
+                + "token"
         case .offline: return "check upstream.base_url, the network and DNS; else try again later"
         case .held, .throttled: return "try again later"
         case .unclear: return "try again later; if it keeps failing, correct \(key).path or \(key).query"

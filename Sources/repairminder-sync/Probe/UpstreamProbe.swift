@@ -24,6 +24,7 @@ struct UpstreamProbe {
             let report = await ListProbe(
                 entity: entity, pull: pull, upstream: upstream, transport: transport, now: now
             ).report()
+            if let refused = refusedAccount(report) { return findings + [refused] }
             findings += report.findings
             // Each further list would fail in the same way, after as long a wait.
             if report.concernsAll { break }
@@ -41,6 +42,14 @@ struct UpstreamProbe {
             }
         }
         return findings
+    }
+
+    /// An answer with one of the codes in `account_errors`. Every list would be refused alike, and none has to be corrected.
+    private func refusedAccount(_ report: ProbeReport) -> Finding? {
+        guard report.isBarred, let answer = transport.lastBody, schema.upstream.answers.concernsAccount(answer)
+        else { return nil }
+        let message = report.findings.map(\.message).joined(separator: "; ")
+        return .error("account", "the upstream refuses this account: \(message)", AccountAdvice.refused)
     }
 
     /// The list of what changed, if it is another one. With tokens, the list of everything says how it is asked for.
@@ -85,6 +94,7 @@ struct UpstreamProbe {
         switch error {
         case .offline: "check upstream.base_url, the network and DNS; else try again later"
         case .held, .throttled: "try again later"
+        case .barred: AccountAdvice.refused
         case .unclear: "try again later; if it keeps failing, correct upstream.account"
         default: "correct the token, or auth in the schema"
         }

@@ -29,6 +29,22 @@ struct DaemonChecksTests {
         #expect(found[0].advice == "run repairminder-sync queue --state failed --config /home/ada/config.yaml")
     }
 
+    @Test(
+        "why it cannot send says what to do: sign in, or settle it with the upstream",
+        arguments: [
+            ("needs_sign_in", "sign in again: repairminder-sync login --config /home/ada/config.yaml"),
+            ("refuses_account", AccountAdvice.refused),
+            ("none", "run repairminder-sync status --config /home/ada/config.yaml"),
+        ])
+    func errors(member: String, advice: String) throws {
+        let status = #"""
+            {"state":"error","pending":1,"failed":0,"error":"why","upstream":{"reachable":true,"\#(member)":true}}
+            """#
+        let found = try findings(status)
+        #expect(found.map(\.message) == ["it runs: error, 1 pending, 0 failed; why"])
+        #expect(found.map(\.advice) == [advice])
+    }
+
     @Test("what it cannot settle by itself is a warning, each with what to do")
     func details() throws {
         let status = #"""

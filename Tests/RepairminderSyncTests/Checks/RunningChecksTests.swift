@@ -75,6 +75,8 @@ struct RunningChecksTests {
         let signedOut = #","error":"401","upstream":{"reachable":true,"needs_sign_in":true}"#
         let account = try finding("account", signedOut)
         #expect(account.level == .error && account.advice?.contains("repairminder-sync login") == true)
+        let barred = try finding("account", #","error":"403","upstream":{"reachable":true,"refuses_account":true}"#)
+        #expect(barred == .error("account", "403", AccountAdvice.refused))
         let maintenance = #","error":"the upstream takes no changes right now","upstream":{"reachable":true}"#
         #expect(try finding("upstream", maintenance).message == "the upstream takes no changes right now")
     }
