@@ -48,6 +48,40 @@ struct UnsaidListTests {
         #expect(schema["orders"]?.push.delete.first?.call == "DELETE /orders/{number}")
     }
 
+    @Test("a list below a record is asked for by the key of one that has records there, if the list above it has one")
+    func below() async throws {
+        let answers = [
+            "/shops": #"[{"id":7},{"id":8}]"#, "/shops/7/lamps": "[]", "/shops/8/lamps": #"[{"id":1,"colour":"red"}]"#,
+        ]
+        let recorder = Mutex<[String]>([])
+        let transport = CallingTransport { path in
+            recorder.withLock { $0.append(path) }
+            return answers[path]
+        }
+        let paths = ["/shops", "/shops/{id}", "/shops/{id}/lamps", "/shops/{id}/lamps/{lamp}/parts"]
+        let text =
+            "openapi: 3.0.0\ninfo: { title: Shop }\npaths:\n"
+            + paths.map { "  \($0): { get: { \(Self.unsaid) } }\n" }.joined()
+        let document = try OpenAPIDocument(DocumentParser.value(of: Array(text.utf8)))
+        var lists = LiveLists(address: "http://far", transport: transport, token: nil, place: .bearer)
+        let observed = await lists.observed(UnsaidLists(document).found(names: ["lamps"]))
+        #expect(observed.map(\.path) == ["/shops", "/shops/{id}/lamps"] && lists.notes.isEmpty, "\(lists.notes)")
+        #expect(recorder.withLock { $0 } == ["/shops", "/shops/7/lamps", "/shops/8/lamps", "/shops/7"])
+        let completed = ObservedAPI(address: "http://far", lists: observed, signIn: nil).completing(document)
+        let schema = try SchemaDrafter(completed, source: "shop.yaml").draft().schema
+        #expect(schema["lamps"]?[field: "colour"]?.kind == .string)
+    }
+
+    /// Answers by path; all else is missing.
+    private struct CallingTransport: HTTPTransport {
+        let answer: @Sendable (_ path: String) -> String?
+
+        func send(_ request: HTTPRequest) -> HTTPResponse {
+            let found = answer(String(request.url.dropFirst("http://far".count)))
+            return found.map { HTTPResponse(status: 200, body: Array($0.utf8)) } ?? HTTPResponse(status: 404)
+        }
+    }
+
     @Test("the command that asks them is named, with what the document and the caller say")
     func hint() throws {
         func text(_ more: String, isProbed: Bool = false, names: [String] = []) throws -> String? {

@@ -1,15 +1,22 @@
 /// A list of whose records a document says nothing, as the API itself can be asked for them.
 package struct UnsaidList: Sendable {
+    /// The list whose records the name in braces of a path names: `/shops` for `/shops/{id}/lamps`.
+    package struct Above: Sendable {
+        package let path: String
+        package let query: String
+    }
+
     /// As the document has it.
-    package let path: String
+    package let path: PathPattern
     /// `?api-version=1`, with what the list needs; nil if the document has no value for something of that.
     package let query: String?
+    package let above: Above?
     /// The path of one record, if the document does not say what a GET there answers.
     package let record: PathPattern?
 
-    /// Members that may be the key, those that are called like the name in the record's path first.
-    package func ordered(_ keys: [String]) -> [String] {
-        let name = Words.folded(record?.parameters.last ?? "")
+    /// Members that may be the key, those that are called like the name in a path first.
+    package static func ordered(_ keys: [String], for path: PathPattern) -> [String] {
+        let name = Words.folded(path.parameters.last ?? "")
         return keys.filter { Words.folded($0) == name } + keys.filter { Words.folded($0) != name }
     }
 }
@@ -25,15 +32,34 @@ package struct UnsaidLists {
         calls = Dictionary(grouping: document.operations) { $0.path.form }
     }
 
-    /// `names`: only lists that may get such a name in a draft; all if empty.
+    /// Those below a record of another list come last. `names`: only lists that may get such a name in a draft, and the lists
+    /// above them; all if empty.
     package func found(names: [String] = []) -> [UnsaidList] {
-        let lists = document.operations.filter { operation in
-            operation.method == "GET" && operation.path.parameters.isEmpty && isUnsaid(operation) && isList(operation)
-                && Self.onlyReads(operation)
+        let calls = document.operations.filter { operation in
+            operation.method == "GET" && PathPattern.parameters(operation.path.lastSegment).isEmpty
+                && isUnsaid(operation) && isList(operation) && Self.onlyReads(operation)
         }
-        return lists.filter { list in
+        let lists = calls.map { call in
+            UnsaidList(
+                path: call.path, query: Self.query(of: call), above: above(call.path), record: record(of: call.path))
+        }
+        let wanted = lists.filter { list in
             names.isEmpty || EntityNames.candidates(list.path).contains(where: names.contains)
-        }.map { UnsaidList(path: $0.path.text, query: Self.query(of: $0), record: record(of: $0.path)) }
+        }
+        let needed = Set(wanted.flatMap { [$0.path.text] + [$0.above?.path].compactMap(\.self) })
+        let whole = lists.filter { $0.path.parameters.isEmpty && needed.contains($0.path.text) }
+        return whole + wanted.filter { $0.above != nil }
+    }
+
+    /// Nil without a name in braces, and for a path with several.
+    private func above(_ path: PathPattern) -> UnsaidList.Above? {
+        guard path.parameters.count == 1, let place = path.segments.firstIndex(where: { $0.contains("{") }) else {
+            return nil
+        }
+        let lists = calls[PathPattern.form(path.segments[..<place])] ?? []
+        guard let list = lists.first(where: { $0.method == "GET" && $0.path.parameters.isEmpty && Self.onlyReads($0) })
+        else { return nil }
+        return Self.query(of: list).map { UnsaidList.Above(path: list.path.text, query: $0) }
     }
 
     private func isUnsaid(_ operation: APIOperation) -> Bool {

@@ -47,26 +47,60 @@ struct LiveLists {
 
     /// What the lists of a document show that it does not describe: their first page, and one record. The document says the rest.
     mutating func observed(_ unsaid: [UnsaidList]) async -> [ObservedList] {
-        var lists: [ObservedList] = []
+        // Also those that were only asked for a record that has lists below it, and nil for those that did not answer.
+        var pages: [String: ObservedList?] = [:]
         for asked in unsaid {
             guard let query = asked.query else {
                 notes.append(
-                    "GET \(asked.path): not asked, because it needs a parameter that the document has no value for")
+                    "GET \(asked.path.text): not asked, because it needs a parameter that the document has no value for"
+                )
                 continue
             }
-            if let list = await firstPage(asked.path + query) { lists.append(list) }
+            if let above = asked.above, pages[above.path] == nil {
+                let page = await firstPage(above.path + above.query)
+                pages.updateValue(page, forKey: above.path)
+            }
+            let page = await firstPage(asked, query, below: pages)
+            pages.updateValue(page, forKey: asked.path.text)
         }
         // After all pages, in case not all requests can be made.
+        var lists: [ObservedList] = []
         for asked in unsaid {
-            guard let record = asked.record, let index = lists.firstIndex(where: { $0.path == asked.path }) else {
-                continue
+            guard var list = pages[asked.path.text] ?? nil else { continue }
+            if let record = asked.record {
+                list.singlePath = record.text
+                let keys = UnsaidList.ordered(list.keys, for: record)
+                await findRecord(of: &list, among: keys) { key in record.filled { _ in key } }
             }
-            let keys = asked.ordered(lists[index].keys)
-            lists[index].singlePath = record.text
-            await findRecord(of: &lists[index], among: keys) { key in record.filled { _ in key } }
+            lists.append(list)
         }
         return lists
     }
+
+    /// The first page of a list; for one below a record, that of the first record that has any.
+    private mutating func firstPage(
+        _ asked: UnsaidList, _ query: String, below pages: [String: ObservedList?]
+    ) async -> ObservedList? {
+        guard let above = asked.above else { return await firstPage(asked.path.text + query) }
+        guard let parent = pages[above.path] ?? nil,
+            let key = UnsaidList.ordered(parent.keys, for: asked.path).first
+        else { return nil }
+        let before = notes
+        for value in parent.records.prefix(Self.mostRecords).compactMap({ $0[key]?.plain }) where Self.fitsPath(value) {
+            let path = asked.path.filled { _ in Entity.percentEncoded(value) }
+            guard var list = await firstPage(path + query) else { continue }
+            list.path = asked.path.text
+            notes = before
+            return list
+        }
+        return nil
+    }
+
+    /// Of records, how many are tried to find one that has a list below it.
+    private static let mostRecords = 3
+
+    /// Whether it is no step to another place.
+    private static func fitsPath(_ key: String) -> Bool { !["", ".", ".."].contains(key) }
 
     /// Nil with a note if it has no records.
     private mutating func firstPage(_ path: String) async -> ObservedList? {
@@ -158,7 +192,7 @@ struct LiveLists {
         of list: inout ObservedList, among keys: [String], at path: (String) -> String
     ) async {
         for key in keys.prefix(Self.mostKeys) {
-            guard let value = list.records.first?[key]?.plain, !["", ".", ".."].contains(value) else { continue }
+            guard let value = list.records.first?[key]?.plain, Self.fitsPath(value) else { continue }
             guard let found = await answer(path(Entity.percentEncoded(value)), isTry: true) else { continue }
             let isIt = PlaceSearch(found.body).values.contains {
                 $0.value.kind == .object && $0.value[key]?.plain == value
