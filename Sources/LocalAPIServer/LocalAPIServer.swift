@@ -231,8 +231,9 @@ package final class LocalAPIServer: Sendable {
         case let problem as Problem: return problem
         case is CancellationError: return .unavailable("the daemon stops, or no caller waits for the answer")
         case CacheError.notCached(let entity, let key):
-            guard route.isRead else { return await handlers.missingToWrite(entity, key) }
-            guard Freshness.isOnlyIfCached(request) else { return await handlers.missing(entity, key) }
+            guard route.isRead, Freshness.isOnlyIfCached(request) else {
+                return await handlers.missingUnread(entity, key)
+            }
             return await handlers.onlyIfCached(entity, key)
         case let error as CacheError:
             if let fault = error.fault {

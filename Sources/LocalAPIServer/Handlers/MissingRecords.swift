@@ -20,20 +20,26 @@ extension Handlers {
         return problem
     }
 
-    /// The same for a write. The upstream is asked for a record only when it is read, so waiting alone does not help.
-    func missingToWrite(_ entity: String, _ key: String) async -> Problem {
+    /// The same for a write, and for a read of what belongs to the record. The upstream is asked for a record only when
+    /// it is read by its key, so waiting alone does not help.
+    func missingUnread(_ entity: String, _ key: String) async -> Problem {
         var problem = await missing(entity, key)
-        if problem.code == .notCached { problem.detail += Self.readFirst }
+        if problem.code == .notCached { problem.detail += readFirst(entity, key) }
         return problem
     }
 
     /// The same for an operation of a batch, whose transaction knows of the absence.
     func absent(_ entity: String, _ key: String, _ absence: KnownAbsence?) -> Problem {
         absence.map { Self.problem($0, entity, key) }
-            ?? Problem(.notCached, "\(entity)/\(key) is not in the cache\(Self.idAlone(entity, key))\(Self.readFirst)")
+            ?? Problem(
+                .notCached,
+                "\(entity)/\(key) is not in the cache\(Self.idAlone(entity, key))\(readFirst(entity, key))")
     }
 
-    private static let readFirst = "; read it first, which asks the upstream for it"
+    private func readFirst(_ entity: String, _ key: String) -> String {
+        if schema[entity]?.naturalKey(in: key) != nil { return "; the upstream can be asked for it by its id alone" }
+        return "; read it first, which asks the upstream for it"
+    }
 
     /// The same for something that the cache can never know not to exist, such as a content.
     func missing(_ name: String, _ outcome: RefreshOutcome?) async -> Problem {

@@ -55,6 +55,8 @@ struct MissingRecordTests {
         #expect(answer.header("Retry-After") != nil)
         let detail = "orders/n is not in the cache; read it first, which asks the upstream for it"
         #expect(answer.json["detail"]?.string == detail)
+        let history = try await TestAPI.filled().call("GET", "/v1/orders/n/history")
+        #expect(history.json["detail"]?.string == detail)
     }
 
     @Test("a record kept only on this machine is not found; one that only a list could show is not listed")
