@@ -7,9 +7,12 @@ enum CommandNames {
     static func mistake(in words: [String], of root: any ParsableCommand.Type) -> String? {
         var command = root
         var path = ""
-        for word in withoutFlags(words) {
+        var words = withoutFlags(words)
+        if words.first == "help" { words.removeFirst() }
+        for word in words {
             let names = command.configuration.subcommands.compactMap { $0.configuration.commandName }
-            guard !names.isEmpty, !word.hasPrefix("-"), word != "help" else { return nil }
+            guard !names.isEmpty, !word.hasPrefix("-") else { return nil }
+            if word == "help" { return "for help write repairminder-sync \(path)--help" }
             if let next = command.configuration.subcommands.first(where: { $0.configuration.commandName == word }) {
                 command = next
                 path += "\(word) "

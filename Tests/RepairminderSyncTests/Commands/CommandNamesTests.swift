@@ -15,6 +15,12 @@ import Testing
         #expect(mistake("queue", "retyr", "all") == "there is no command queue retyr; did you mean queue retry?")
     }
 
+    @Test("a mistyped command after help is named too, and help behind a command is written as a flag")
+    func help() {
+        #expect(mistake("help", "lst") == "there is no command lst; did you mean list?")
+        #expect(mistake("queue", "help") == "for help write repairminder-sync queue --help")
+    }
+
     @Test("flags before a mistyped command change nothing")
     func flags() {
         let shown = "there is no command queue shw; did you mean queue show?"
@@ -44,7 +50,8 @@ import Testing
         #expect(mistake("queue", "retry", "all") == nil)
         #expect(mistake("list", "statsu") == nil)
         #expect(mistake("--version") == nil)
-        #expect(mistake("help", "x") == nil)
+        #expect(mistake("help") == nil)
+        #expect(mistake("help", "queue", "retry") == nil)
         #expect(mistake() == nil)
     }
 }
