@@ -76,6 +76,10 @@ struct FilterReader {
             let message = "\(entity.name) has no field \(field.prefix(100)); write \(meant)=…"
             return .parameter(parameter, message, .unknownParameter)
         }
+        if field == parameter, case .one(let key)? = entity[relation: field]?.kind {
+            let message = "\(field) is a relation of \(entity.name); write \(key)=… for the other record's id, "
+            return .parameter(parameter, message + "or a field of that record, as in \(field).id", .unknownParameter)
+        }
         let relations = entity.relations.filter { if case .one = $0.kind { true } else { false } }.map(\.name)
         let others = field == parameter ? QueryParameters.ofLists : relations
         let known = entity.fields.map(\.name) + [Entity.syncedAt.name] + others

@@ -108,6 +108,7 @@ struct FilterTests {
             ("status=", "status", "has no empty value"), ("total.gte=", "total", "got nothing"),
             ("sort=Total", "sort", "did you mean total?"), ("fields=notse", "fields", "did you mean notes?"),
             ("client.emai=x", "client.emai", "did you mean email?"),
+            ("client=c1", "client", "write client_id=…"),
             ("clint.email=x", "clint.email", "did you mean client?"),
             ("tags=new", "tags", "tags.has"), ("address=x", "address", "name a place"),
             ("total.contains=1", "total", "not text"),
