@@ -1,4 +1,4 @@
-import JSONText
+import EntitySchema
 import SchemaDraft
 import Synchronization
 import Testing
