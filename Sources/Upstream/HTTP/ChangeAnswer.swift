@@ -54,7 +54,7 @@ struct ChangeAnswer {
         let found = request.answered(in: body)
         let isBody = found == request.lift?.lifted(body) ?? body
         let record = isBody && isAnswerToCall(body) ? nil : found
-        if let record, success != true, denies(body, record) { throw unclear(body) }
+        if let record, success != true, denies(body, record, isBody: isBody) { throw unclear(body) }
         // 202 itself says that the change was accepted and will be applied (RFC 9110, 15.3.3).
         if let record, response.status == 202, success != false, isJob(record) { return accepted }
         // A record may have a field named success; an envelope that denies success has no record.
@@ -106,13 +106,25 @@ struct ChangeAnswer {
 
     /// Whether an answer with a record, or with an envelope whose `id` looks like its key, says an error and shows nothing
     /// that was sent: `[{"id": "7", "success": false, "errors": [{…}]}]`, `{"jsonrpc": "2.0", "id": 1, "error": {…}}`.
-    private func denies(_ body: JSONText, _ record: JSONText) -> Bool {
+    private func denies(_ body: JSONText, _ record: JSONText, isBody: Bool) -> Bool {
         // These may be fields of the record.
         let names = ["error", "errors"].filter { request.body?[$0] == nil }
         let isRefused = isRefusedPart(record)
-        guard isRefused || names.contains(where: { body[$0]?.saysError == true || record[$0]?.saysError == true })
+        guard
+            isRefused || !isBody && isInFailure(body)
+                || names.contains(where: { body[$0]?.saysError == true || record[$0]?.saysError == true })
         else { return false }
         return request.operation == .delete || !shows(isRefused ? record.without("status") : record)
+    }
+
+    /// Whether an object around the record says that the request failed. Then the record may be another one that is in
+    /// the way: `{"data": [{"code": "DUPLICATE_DATA", "status": "error", "details": {"id": "7"}}]}`. A status that was
+    /// sent is the record's own.
+    private func isInFailure(_ body: JSONText) -> Bool {
+        request.record.around(in: body).contains { object in
+            guard let status = object["status"]?.string, status != request.body?["status"]?.string else { return false }
+            return ["error", "fail", "failed", "failure"].contains(status.lowercased())
+        }
     }
 
     /// Whether a 207 says of the change, as of the only part of the request, that it was refused (RFC 4918, 11.1):
@@ -152,7 +164,7 @@ struct ChangeAnswer {
         else {
             return false
         }
-        return shows(found) && !denies(body, found)
+        return shows(found) && !denies(body, found, isBody: false)
     }
 
     /// What the schema calls a success: with a record, if one is there.
