@@ -1,8 +1,9 @@
 import Foundation
+import Glibc
 import TestSupport
 import Testing
 
-@Suite("Keys of connections")
+@Suite("Variables that OpenSSL obeys")
 struct KeyLogTests {
     @Test("libcurl writes no keys into the file that a variable names")
     func variable() async throws {
@@ -17,7 +18,7 @@ struct KeyLogTests {
     }
 
     @Test(
-        "OpenSSL reads no configuration that another user could change, and would load the modules it names as root",
+        "root has OpenSSL obey no configuration that another user could change, since it can name modules to run",
         .enabled(if: getuid() == 0, "only root can act as two users"))
     func modules() async throws {
         let folder = try TemporaryFolder()
