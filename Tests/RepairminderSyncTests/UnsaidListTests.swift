@@ -72,6 +72,15 @@ struct UnsaidListTests {
         #expect(schema["lamps"]?[field: "colour"]?.kind == .string)
     }
 
+    @Test("a list without records is noted as empty, and not as none", arguments: ["[]", #"{"data":[],"total":0}"#])
+    func empty(_ answer: String) async throws {
+        let transport = CallingTransport { $0 == "/tags" ? answer : nil }
+        var lists = LiveLists(address: "http://far", transport: transport, token: nil, place: .bearer)
+        let observed = await lists.observed(UnsaidLists(try Self.document()).found(names: ["tags"]))
+        #expect(observed.isEmpty)
+        #expect(lists.notes == ["GET /tags: its list is empty; draft it once it has records"])
+    }
+
     /// Answers by path; all else is missing.
     private struct CallingTransport: HTTPTransport {
         let answer: @Sendable (_ path: String) -> String?
@@ -89,7 +98,7 @@ struct UnsaidListTests {
         }
         let key = "components: { securitySchemes: { key: { type: http, scheme: bearer } } }\n"
         #expect(
-            try text("servers: [{ url: /v1 }]\n")
+            try text("servers: [{ url: \"http://localhost:3000/v1\" }]\n")
                 == "the document does not say what 2 lists answer; to see it: "
                 + "repairminder-sync init --from 'shop api.yaml' --probe https://HOST/v1")
         let whole = try text("servers: [{ url: \"https://api.shop.test\" }]\n\(key)", names: ["tags"])

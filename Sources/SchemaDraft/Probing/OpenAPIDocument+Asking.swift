@@ -10,7 +10,8 @@ extension OpenAPIDocument {
     /// The address in front of all paths, with HOST for what it does not say. `source`: where it came from.
     package func address(source: String) -> String {
         if let known = UpstreamGuess(document: self, collections: [], source: source).address() { return known.value }
-        let path = addresses.first { $0.hasPrefix("/") && !$0.contains("{") } ?? ""
-        return "https://HOST" + path.split(separator: "/").map { "/\($0)" }.joined()
+        let first = addresses.first ?? ""
+        let path = first.dropFirst(UpstreamGuess.origin(of: first)?.count ?? 0)
+        return "https://HOST" + (path.contains("{") ? [] : path.split(separator: "/")).map { "/\($0)" }.joined()
     }
 }

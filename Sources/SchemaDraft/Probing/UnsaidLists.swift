@@ -74,7 +74,7 @@ package struct UnsaidLists {
         }
     }
 
-    /// Whether calls for one record, a creation or the name of a path say that it is a list.
+    /// Whether calls for one record, a creation, or the name of a path, perhaps with its title, say that it is a list.
     private func isList(_ operation: APIOperation) -> Bool {
         let base = Collection.base(of: operation.path)
         let own = (calls[PathPattern.form(base[...])] ?? []) + (calls[operation.path.form] ?? [])
@@ -88,6 +88,7 @@ package struct UnsaidLists {
         let words = Words.snake(base.last ?? "").split(separator: "_").map(String.init)
         guard let first = words.first, let last = words.last, Words.singular(last) != last else { return false }
         return words.count == 1 || FindingLists.verbs.contains(first)
+            || operation.verb(among: FindingLists.verbs) != nil
     }
 
     /// Verbs of calls that do something, though a GET should not.
@@ -111,7 +112,9 @@ package struct UnsaidLists {
     /// The path of one record whose GET says nothing either.
     private func record(of list: PathPattern) -> PathPattern? {
         let base = Collection.base(of: list)
-        let single = (calls[PathPattern.form(base[...]) + "/{}"] ?? []).first { $0.method == "GET" }
+        let singular = base.dropLast() + [Words.singular(base.last ?? "")]
+        let forms = [PathPattern.form(base[...]) + "/{}", PathPattern.form(singular[...]) + "/{}"]
+        let single = forms.lazy.flatMap { calls[$0] ?? [] }.first { $0.method == "GET" }
         let call = single ?? ActionCalls(calls: calls).record(base: base, hasPath: false)?.calls["GET"]
         guard let call, call.path.parameters.count == 1, document.shapes.isOpen(call.answer ?? DataShape()),
             FixedParameter.query(of: call) == ""

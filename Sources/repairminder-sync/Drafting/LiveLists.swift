@@ -108,13 +108,18 @@ struct LiveLists {
         var list = ObservedList(path: Self.withoutQuery(path), answers: [first.body])
         let records = list.records
         guard !records.isEmpty else {
-            notes.append("GET \(path): no list of objects in the answer")
+            let values = PlaceSearch(first.body).values.map(\.value)
+            let isEmpty = values.contains { $0.kind == .array && $0.elementCount == 0 }
+            notes.append("GET \(path): \(isEmpty ? Self.emptyList : Self.noList)")
             return nil
         }
         list.hasLinkHeader = Self.hasNextLink(first.response)
         list.totalHeader = PlaceSearch.totalHeader(of: records.count, in: first.response)?.name
         return list
     }
+
+    private static let noList = "no list of objects in the answer"
+    private static let emptyList = "its list is empty; draft it once it has records"
 
     private static func withoutQuery(_ path: String) -> String { String(path.prefix { $0 != "?" }) }
 

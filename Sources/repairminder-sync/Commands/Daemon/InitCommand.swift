@@ -139,16 +139,17 @@ struct InitCommand: AsyncParsableCommand {
             return document
         }
         let own = try tokenPlace()
-        let said = document.tokenPlace
-        let place = own ?? said ?? .bearer
+        let known = document.tokenPlace
+        let place = own ?? known ?? .bearer
         var lists = try lists(at: address, place)
         let observed = try await asking(&lists) { await $0.observed(unsaid) }
         notes = lists.notes
         guard !observed.isEmpty else {
-            let reason = "no list of the document answered with records; check the address and the token"
-            throw CommandFailure(.unreachable, reason + Self.lines(notes))
+            let said = document.address(source: from ?? "")
+            let reason = "no list of the document answered with records; check the token and the address"
+            throw CommandFailure(.unreachable, "\(reason), which is \(said) in the document" + Self.lines(notes))
         }
-        let isNews = tokenFile != nil && (own != nil || said == nil)
+        let isNews = tokenFile != nil && (own != nil || known == nil)
         return ObservedAPI(address: address, lists: observed, signIn: isNews ? place : nil).completing(document)
     }
 
