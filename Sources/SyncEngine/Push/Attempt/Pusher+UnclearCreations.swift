@@ -13,6 +13,11 @@ extension Pusher {
         let key = answered.record[entity.key]?.plain ?? ""
         if let found = try await readable(answered.record, of: entity) {
             if let record = try own(found, of: change, entity) { return acknowledged(asRead: record) }
+            if isLongSince(found.record, before: change, entity),
+                change.isMade(into: found.record, of: entity, isKnown: false)
+            {
+                return try await search(for: change, entity, besides: key)
+            }
         } else if try !isAnother(key, than: change),
             key.exact == change.key.exact || !hasLookUp(change, entity)
                 || !answered.isLater && !refers(change, to: key, entity)
@@ -26,7 +31,9 @@ extension Pusher {
     private func own(_ found: RemoteRecord, of change: OutboxChange, _ entity: Entity) throws -> RemoteRecord? {
         let record = reader.withParent(found, of: entity, like: change.record)
         guard !entity.hasUnusableKey(record.record) else { return nil }
-        let isKnown = try isAnother(record.record[entity.key]?.plain ?? "", than: change)
+        let isKnown =
+            try isLongSince(record.record, before: change, entity)
+            || isAnother(record.record[entity.key]?.plain ?? "", than: change)
         return change.isMade(into: record.record, of: entity, isKnown: isKnown) ? record : nil
     }
 
@@ -49,8 +56,21 @@ extension Pusher {
     func isAnother(_ answered: RemoteRecord, than change: OutboxChange, _ entity: Entity) throws -> Bool {
         guard !change.isMade(into: answered.record, of: entity, isKnown: true) else { return false }
         let key = answered.record[entity.key]?.plain ?? ""
-        return try refers(change, to: key, entity) || isAnother(key, than: change)
+        return try refers(change, to: key, entity) || isLongSince(answered.record, before: change, entity)
+            || isAnother(key, than: change)
     }
+
+    /// Whether the record was last changed over a day before the creation was sent: it was there before, where the cache
+    /// does not look, such as among archived ones. As change times may be days, or have no zone, less says nothing. Some
+    /// servers give a record that was never changed the time 0.
+    private func isLongSince(_ record: JSONText, before change: OutboxChange, _ entity: Entity) -> Bool {
+        guard record[entity.key]?.plain.exact != change.key.exact, let offset = environment.clockOffset(),
+            let time = entity.changeTime(of: record), time > Timestamp(milliseconds: 0) + Self.day
+        else { return false }
+        return time < (change.firstAttemptAt ?? change.lastAttemptAt ?? now()) + offset - Self.day
+    }
+
+    private static let day = Duration.seconds(86_400)
 
     /// The answer may have been too short to show that it is the new record; else that one is looked up. Without a
     /// look-up people have to find out whether there is one.
@@ -61,7 +81,13 @@ extension Pusher {
         {
             return acknowledged(asRead: record)
         }
-        let key = answered.record[entity.key]?.plain ?? ""
+        return try await search(for: change, entity, besides: answered.record[entity.key]?.plain ?? "")
+    }
+
+    /// The same after an answer with the key of another record.
+    private func search(
+        for change: OutboxChange, _ entity: Entity, besides key: String
+    ) async throws -> PushOutcome {
         let words =
             refers(change, to: key, entity)
             ? "the upstream answered with the key \(key), which is that of a record that this one refers to"

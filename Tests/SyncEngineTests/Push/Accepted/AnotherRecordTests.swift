@@ -158,4 +158,23 @@ struct AnotherRecordTests {
         #expect(try same.store.pendingCount() == PendingCount(pending: 0, failed: 0))
         #expect(try same.record(key, "messages")?["id"] == "a")
     }
+
+    // MARK: Records that the cache does not know
+
+    @Test("a creation answered with an old record that the cache lacks, such as an archived one, does not become it")
+    func longSince() async throws {
+        let yaml = TestEngine.shop.replacing(
+            "      notes: { type: string }\n", with: "      notes: { type: string }\n      phone: { type: string }\n")
+        for (changed, isOwn) in [("2026-01-01T09:00:00Z", false), ("2026-11-21T09:00:00Z", true)] {
+            let test = try TestEngine(schema: yaml, clockOffset: { .zero })
+            let body = try JSONText(parsing: #"{"notes":"mine","phone":"555"}"#)
+            _ = try await test.store.create("orders", body: body, at: test.clock.timestamp)
+            let answer = #"{"id":"x","notes":"theirs","phone":"555","updated_at":"\#(changed)"}"#
+            try test.upstream.answer(answer, times: 1, applying: false)
+            try await test.running { try await test.until { try test.store.pendingCount().pending == 0 } }
+            #expect(try test.store.pendingCount().failed == (isOwn ? 0 : 1))
+            #expect((try test.record("x") != nil) == isOwn)
+            if !isOwn { #expect(try test.error("message")?.contains("orders/x, which was there before") == true) }
+        }
+    }
 }
