@@ -1,5 +1,6 @@
 import JSONText
 import SchemaDrift
+import Synchronization
 import TestSupport
 import Testing
 import Upstream
@@ -76,5 +77,32 @@ struct SharedPositionsTests {
         for _ in 1...3 { try await test.pull(full: true) }
         #expect(try test.keys() == ["a", "b", "c", "d"])
         #expect(try test.cursor.held?.contains("the same updated_at") == true)
+    }
+
+    @Test("children that may be hidden between the pages of their parent's list stay")
+    func children() async throws {
+        let test = try TestPull(
+            """
+            detail: { path: "/orders/{id}/messages", into: messages, when_changed: updated_at, \
+            pagination: { style: cursor, cursor: after, next: { last: at }, page_size: 2 } }
+            """)
+        func messages(_ keys: String...) throws -> [JSONText] {
+            let list = keys.map { JSONText.object(["id": .string($0), "at": "2026-01-01"]) }
+            return [.array(list), try JSONText(parsing: #"[{"id":"last","at":"2026-01-02"}]"#)]
+        }
+        let orders = try JSONText(parsing: #"[{"id":"a","updated_at":"2026-01-01"}]"#)
+        let pages = Mutex(try messages("b", "c"))
+        test.upstream.answering { request in
+            if request.path == "/orders" { return .success(Page(records: orders, count: 1)) }
+            return .success(PagedUpstream.page(pages.withLock { $0 }, request.position))
+        }
+        try test.upstream.serveSingles(of: orders.text)
+        try await test.pull()
+        try await test.pullDetails()
+        #expect(try test.keys("messages") == ["b", "c", "last"])
+        let others = try messages("a", "b")
+        pages.withLock { $0 = others }
+        for _ in 1...3 { try await test.pullDetails(all: true) }
+        #expect(try test.keys("messages") == ["a", "b", "c", "last"])
     }
 }

@@ -116,7 +116,7 @@ struct ChildReader {
         var isPutBack = false
         var keys: Set<ExactText> = []
         var total: Int?
-        /// No page is left that could not be followed, or that the upstream refuses to show.
+        /// No page is left that could not be followed, or that the upstream refuses to show, and none skips children.
         var isWhole = false
         /// As `Family.age`.
         var age: Duration?
@@ -130,12 +130,14 @@ struct ChildReader {
         of path: String, from upstream: any Upstream, under key: JSONText
     ) async throws(UpstreamError) -> Reading {
         var trail = PageTrail()
+        var shared = SharedPositions(detail.list, key: detail.key ?? "")
         var position: String?
         var (reading, isPartial) = (Reading(), false)
         repeat {
             let page = try await upstream.page(
                 PageRequest(entity: detail.entity, path: path, list: detail.list, position: position))
             try trail.add(page, of: path, askedAt: position, key: detail.key)
+            shared.add(page)
             reading.children += detail.identified(page.records.elements, under: key)
             reading.bytes += page.records.bytes.count + page.count * key.bytes.count
             if let mostBytesAside, reading.bytes > mostBytesAside { return Reading(isPutBack: true) }
@@ -147,7 +149,7 @@ struct ChildReader {
             position = page.next
             isPartial = isPartial || page.partial != nil
             reading.total = page.total
-            reading.isWhole = page.unfollowed == nil && !page.refusesMore && !isPartial
+            reading.isWhole = page.unfollowed == nil && !page.refusesMore && !isPartial && shared.words == nil
             reading.age = [reading.age, page.age].compactMap(\.self).max()
         } while position != nil
         reading.keys = reading.children.map(self.key).exactSet
