@@ -149,13 +149,14 @@ struct AccountBarTests {
             let status = await test.engine.status()
             #expect(status.state == .error)
             #expect(status.error?.hasPrefix("the upstream refuses this account's changes: PATCH answered") == true)
-            #expect(status.error?.contains("sign in again") == true)
+            #expect(status.error?.contains("sign in again") == true && status.refusesAccount && !status.needsSignIn)
 
             test.upstream.refuse(nil)
             try await test.until { try test.store.pendingCount().pending == 0 }
             #expect(try test.store.pendingCount().failed == 0)
             #expect(test.upstream.pushes.count < requests + 40)
             #expect(await test.engine.status().error == nil)
+            #expect(await !test.engine.status().refusesAccount)
         }
     }
 
