@@ -2,6 +2,6 @@
 enum AccountAdvice {
     /// Only the upstream can end it.
     static let refused =
-        "do what the answer asks for, or ask the upstream about the account; nothing is lost meanwhile: changes wait, and "
-        + "are sent once it accepts them"
+        "do what the answer asks for, or ask the upstream about the account; nothing is lost meanwhile: changes wait, "
+        + "and are sent once it accepts them"
 }

@@ -28,7 +28,8 @@ struct AccountNameTests {
     @Test(
         "it is shown with the names that the answer has: of the person and of the account",
         arguments: [
-            (nil, nil, "c7"), ("Ada", nil, "Ada (c7)"), (nil, "Fix It", "Fix It (c7)"), ("Ada", "Fix It", "Ada (Fix It)"),
+            (nil, nil, "c7"), ("Ada", nil, "Ada (c7)"), (nil, "Fix It", "Fix It (c7)"),
+            ("Ada", "Fix It", "Ada (Fix It)"),
         ] as [(String?, String?, String)])
     func shown(name: String?, title: String?, text: String) {
         #expect(SignedInAccount(id: "c7", name: name, title: title).shown == text)
