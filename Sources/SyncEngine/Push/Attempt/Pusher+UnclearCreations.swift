@@ -61,11 +61,12 @@ extension Pusher {
     }
 
     /// Whether the record was last changed over a day before the creation was sent: it was there before, where the cache
-    /// does not look, such as among archived ones. As change times may be days, or have no zone, less says nothing. Some
-    /// servers give a record that was never changed the time 0.
+    /// does not look, such as among archived ones. As change times may be days, or have no zone, less says nothing, nor does
+    /// a time that was sent. Some servers give a record that was never changed the time 0.
     private func isLongSince(_ record: JSONText, before change: OutboxChange, _ entity: Entity) -> Bool {
         guard record[entity.key]?.plain.exact != change.key.exact, let offset = environment.clockOffset(),
-            let time = entity.changeTime(of: record), time > Timestamp(milliseconds: 0) + Self.day
+            entity.pull?.changedAt.flatMap({ change.body[$0] }) == nil, let time = entity.changeTime(of: record),
+            time > Timestamp(milliseconds: 0) + Self.day
         else { return false }
         return time < (change.firstAttemptAt ?? change.lastAttemptAt ?? now()) + offset - Self.day
     }
