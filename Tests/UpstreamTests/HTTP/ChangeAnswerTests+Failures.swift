@@ -15,7 +15,6 @@ extension ChangeAnswerTests {
     func recordInFailure(_ place: String, _ body: String) async throws {
         for (method, status) in [("POST", 202), ("PATCH", 202), ("PATCH", 200), ("DELETE", 200)] {
             let sent = try await send(body, method: method, status: status) {
-                $0.operation = ["POST": .create, "DELETE": .delete][method] ?? .update
                 if method == "DELETE" { $0.body = nil }
                 ($0.record, $0.isRecordInherited) = (Place(paths: [place]), false)
             }
