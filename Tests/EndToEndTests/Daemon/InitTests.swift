@@ -108,4 +108,24 @@ struct InitTests {
             #expect(output.hasSuffix("\n  repairminder-sync run --schema ./127-0-0-1.yaml"), "\(output)")
         }
     }
+    @Test("a document that describes no answers is completed by what its lists answer", .timeLimit(.minutes(10)))
+    func completed() async throws {
+        let document = """
+            openapi: 3.0.0
+            info: { title: Shop }
+            paths:
+              /orders: { get: { responses: { "200": { description: OK } } } }
+              /orders/{id}: { get: { responses: { "200": { description: OK } } } }
+            """
+        try folder.write(document, to: "bare.yaml")
+        let bare = ["init", "--from", folder.path("bare.yaml"), "--dry-run"]
+        let (refused, hint) = try await Program.run("repairminder-sync", bare)
+        #expect(refused == 65 && hint.contains("--probe https://HOST"), "\(hint)")
+        try await Demo.run { demo in
+            let more = ["--probe", "http://\(demo.upstream)/api"]
+            let (status, output) = try await Program.run("repairminder-sync", bare + more)
+            #expect(status == 0 && output.contains("# its lists answered there"), "\(output)")
+            #expect(output.contains("  orders  GET /orders  read only"), "\(output)")
+        }
+    }
 }
