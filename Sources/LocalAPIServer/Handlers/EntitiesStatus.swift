@@ -1,7 +1,7 @@
 internal import CacheStore
 internal import JSONText
-internal import Synchronization
 internal import SyncEngine
+internal import Synchronization
 
 /// What the status says about every entity, kept as text until something in it changes: programs poll the status, and to write
 /// this part takes as long as the rest.

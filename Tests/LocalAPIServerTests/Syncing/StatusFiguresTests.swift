@@ -33,7 +33,9 @@ struct StatusFiguresTests {
     @Test("the status counts the records of the moment, however often it was asked for before")
     func rows() async throws {
         let api = try await TestAPI.filled()
-        func count() async -> Int? { await api.call("GET", "/v1/status").json.at(path: "entities.orders.rows")?.integer }
+        func count() async -> Int? {
+            await api.call("GET", "/v1/status").json.at(path: "entities.orders.rows")?.integer
+        }
         let before = try #require(await count())
         #expect(await count() == before)
         _ = try await api.store.apply(PulledPage(entity: "orders", records: #"[{"id":"new"}]"#), at: TestAPI.now)
