@@ -30,6 +30,17 @@ struct LiveShapeTests {
         }
     }
 
+    @Test("a write moves the change time where the record has it")
+    func changeTimePlace() async throws {
+        let order = #"{"id":"o1","dates":{"updated_at":"2023-01-01T00:00:00.000Z"}}"#
+        let harness = try Harness(TestSchema.live(), ["orders": [order]])
+        let time = try harness.at("2023-05-05T05:05:05Z")
+        _ = try await harness.send("PATCH", "/api/orders/o1", #"{"carrier":"Post"}"#)
+        let record = try await harness.get("/api/orders/o1")
+        #expect(try record.at("data.dates.updated_at").string == time.description)
+        #expect(try record.at("data")["updated_at"] == nil)
+    }
+
     @Test("each entity's records are in their own place")
     func places() async throws {
         let harness = try shop()
