@@ -237,8 +237,9 @@ struct Store: Sendable {
     }
 
     private func stamped(_ record: JSONText, _ entity: Entity, _ now: Timestamp) -> JSONText {
-        guard let name = entity.pull?.changedAt, let field = entity[field: name] else { return record }
+        guard let name = entity.pull?.changedAt else { return record }
         let time = changeTime(of: record[entity.key]?.plain ?? "", at: now)
+        guard let field = entity[field: name] else { return record.setting(name, to: time) }
         // Where the record has it: a second one beside it would contradict the first.
         guard field.kind == .integer, let number = time.changeTime?.milliseconds else {
             return record.setting(field, to: time)

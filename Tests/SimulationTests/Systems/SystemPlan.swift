@@ -112,6 +112,11 @@ struct SystemPlan {
         if schema.upstream.idempotencyHeader == nil || hidesKeys { habits.drop(.repeatedRequests) }
         // One that forgets keys before a lost answer is repeated makes a second row too.
         if let time = habits.time(.forgottenKeys), time < schema.upstream.settle { habits.drop(.forgottenKeys) }
+        // Nothing shows children that stand only in single records, if none is served.
+        let hasChildrenInSingles = schema.entities.flatMap { $0.pull?.details ?? [] }.contains { detail in
+            detail.path == nil && !detail.isInList && schema[detail.entity]?.pull == nil
+        }
+        if hasChildrenInSingles { habits.drop(.listsOnly) }
         // Where only lists are served, a record that slides between the pages of two full pulls in a row looks the same
         // as a deleted one. The same goes for a list of children with pages and no total.
         let hasBlindPages = schema.entities.flatMap { $0.pull?.details ?? [] }.contains { detail in
