@@ -6,14 +6,19 @@ package struct PathPattern: Sendable, Hashable {
     /// Whether its last name only says that it finds the records of the path before it: `/pet/findByStatus`.
     var findsParent = false
 
-    /// Nil for what is no plain path: without a slash at the beginning, with a query, a space or an open brace.
+    /// Nil for what is no plain path: without a slash at the beginning, with a query, a space, an open brace, or a step out of
+    /// the API, as in `/../admin`.
     init?(_ text: String) {
         guard text.hasPrefix("/"), text.utf8.count <= 1000,
             text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && !"?#\"\\$".utf8.contains($0) })
         else { return nil }
         self.text = text
         segments = text.split(separator: "/").map(String.init)
-        guard !segments.isEmpty, segments.allSatisfy({ Self.parts($0) != nil }) else { return nil }
+        guard !segments.isEmpty, segments.allSatisfy({ Self.parts($0) != nil && !Self.isStep($0) }) else { return nil }
+    }
+
+    private static func isStep(_ segment: String) -> Bool {
+        [".", ".."].contains(segment.lowercased().replacing("%2e", with: "."))
     }
 
     /// The names in braces, in order.

@@ -26,10 +26,12 @@ package struct UnsaidLists {
     private let document: OpenAPIDocument
     /// The calls by the form of their path.
     private let calls: [String: [APIOperation]]
+    private let harmless: HarmlessCalls
 
     package init(_ document: OpenAPIDocument) {
         self.document = document
         calls = Dictionary(grouping: document.operations) { $0.path.form }
+        harmless = HarmlessCalls(document.operations)
     }
 
     /// Those below a record of another list come last. `names`: only lists that may get such a name in a draft, and the lists
@@ -37,7 +39,7 @@ package struct UnsaidLists {
     package func found(names: [String] = []) -> [UnsaidList] {
         let calls = document.operations.filter { operation in
             operation.method == "GET" && PathPattern.parameters(operation.path.lastSegment).isEmpty
-                && isUnsaid(operation) && isList(operation) && Self.onlyReads(operation)
+                && isUnsaid(operation) && isList(operation) && harmless.onlyReads(operation)
         }
         let lists = calls.map { call in
             UnsaidList(
@@ -57,7 +59,10 @@ package struct UnsaidLists {
             return nil
         }
         let lists = calls[PathPattern.form(path.segments[..<place])] ?? []
-        guard let list = lists.first(where: { $0.method == "GET" && $0.path.parameters.isEmpty && Self.onlyReads($0) })
+        guard
+            let list = lists.first(where: {
+                $0.method == "GET" && $0.path.parameters.isEmpty && harmless.onlyReads($0)
+            })
         else { return nil }
         return Self.query(of: list).map { UnsaidList.Above(path: list.path.text, query: $0) }
     }
@@ -91,22 +96,6 @@ package struct UnsaidLists {
             || operation.verb(among: FindingLists.verbs) != nil
     }
 
-    /// Verbs of calls that do something, though a GET should not.
-    private static let doing: Set = [
-        "create", "add", "new", "generate", "send", "delete", "remove", "destroy", "clear", "purge", "reset", "cancel",
-        "close", "start", "stop", "run", "trigger", "execute", "exec", "process", "sync", "import", "refresh",
-        "rebuild", "unsubscribe", "subscribe", "confirm", "verify", "activate", "deactivate", "approve", "reject",
-        "update", "edit", "set", "move", "merge", "retry", "restart", "reboot", "shutdown", "flush", "revoke",
-        "rotate", "pay", "charge", "publish", "restore", "lock", "unlock", "enable", "disable", "test", "export",
-        "download", "register", "mark",
-    ]
-
-    private static func onlyReads(_ operation: APIOperation) -> Bool {
-        let words = Words.snake(operation.path.lastSegment).split(separator: "_").map(String.init)
-        return operation.verb(among: doing) == nil && words.first.map(doing.contains) != true
-            && !CollectionFinder.signsIn(operation.path) && words != ["count"]
-    }
-
     // MARK: What to ask
 
     /// The path of one record whose GET says nothing either.
@@ -117,7 +106,7 @@ package struct UnsaidLists {
         let single = forms.lazy.flatMap { calls[$0] ?? [] }.first { $0.method == "GET" }
         let call = single ?? ActionCalls(calls: calls).record(base: base, hasPath: false)?.calls["GET"]
         guard let call, call.path.parameters.count == 1, document.shapes.isOpen(call.answer ?? DataShape()),
-            FixedParameter.query(of: call) == ""
+            FixedParameter.query(of: call) == "", harmless.onlyReads(call)
         else { return nil }
         return call.path
     }

@@ -145,6 +145,30 @@ struct CompletedDocumentTests {
         #expect(found.map(\.above?.path) == [nil, nil, nil, nil, nil, "/shops"])
     }
 
+    @Test(
+        "A path is not asked if any of its names says that it does something, or if it leads out of the API",
+        arguments: [
+            "/orders/bulk-delete", "/delete/customers", "/cron/emails", "/orders/{id}/archive", "/sessions/end",
+            "/auth/logout-all", "/../../admin/users", "/%2E%2e/users", "/clear-caches/all",
+        ])
+    func acting(_ path: String) throws {
+        let calls = "{ get: { \(Self.unsaid) }, post: { \(Self.unsaid) } }"
+        #expect(try asked(Self.paths + ["\"\(path)\": \(calls)"]).map(\.path.text) == ["/orders"])
+    }
+
+    @Test("One record is not asked for by a call whose title says that it does something")
+    func actingRecord() throws {
+        let rotate = "get: { operationId: rotateKey, \(Self.unsaid) }"
+        let found = try asked(["/keys: { get: { \(Self.unsaid) } }", "/keys/{id}: { \(rotate) }"])
+        #expect(found.map(\.path.text) == ["/keys"] && found.first?.record == nil)
+    }
+
+    @Test("A verb that all paths begin with says nothing of one of them")
+    func sharedVerb() throws {
+        let paths = ["/sync/v9/tasks", "/sync/v9/labels"].map { "\($0): { get: { \(Self.unsaid) } }" }
+        #expect(try asked(paths).count == 2)
+    }
+
     @Test("The first page is asked for as the document says; without a value that is needed nothing is")
     func queries() throws {
         func query(_ parameters: String) throws -> String? {
