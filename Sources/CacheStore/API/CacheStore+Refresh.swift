@@ -66,8 +66,21 @@ extension CacheStore {
                 lister.name == entity.name || pull.details.contains { $0.entity == entity.name } ? pull : nil
             }
         }
-        guard !pulls.isEmpty, pulls.allSatisfy({ $0.window == nil }) else { return false }
-        return try Row.fetchOne(db, sql: LoadedCondition(entity: entity, schema: schema).sql) != nil
+        guard !pulls.isEmpty, pulls.allSatisfy({ $0.window == nil }),
+            try Row.fetchOne(db, sql: LoadedCondition(entity: entity, schema: schema).sql) != nil
+        else { return false }
+        return try !hasUnknownRecords(entity, db)
+    }
+
+    /// Whether the list has records of which the cache cannot tell whether one is meant: without a usable key, or with a
+    /// natural key that may come with a call for each record, which has not been made yet.
+    private func hasUnknownRecords(_ entity: Entity, _ db: Database) throws -> Bool {
+        let aside = "SELECT 1 FROM sync_set_aside WHERE entity = ? LIMIT 1"
+        if try Row.fetchOne(db, sql: aside, arguments: [entity.name]) != nil { return true }
+        guard let fetch = entity.pull?.fetch, fetch.isSingle else { return false }
+        let table = EntityTable(entity: entity)
+        let unread = "SELECT 1 FROM \(table.name) WHERE \(table.outdated(fetch)) AND _detail IS NULL LIMIT 1"
+        return try Row.fetchOne(db, sql: unread) != nil
     }
 
     /// The server's last version, without secrets, of the newest other record of the entity that the server has shown;

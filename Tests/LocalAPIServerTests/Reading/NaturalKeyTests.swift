@@ -44,6 +44,34 @@ struct NaturalKeyTests {
         #expect(batch.json["errors"]?.elements.first?["code"] == "not_listed", "\(batch.text)")
     }
 
+    @Test("a record that was set aside may have the value")
+    func setAside() async throws {
+        let api = try await filled()
+        _ = try await api.store.apply(PulledPage(entity: "orders", records: #"[{"number":6}]"#), at: TestAPI.now)
+        try await api.store.setCursor(of: "orders", to: PullCursor(lastSyncedAt: TestAPI.now))
+        #expect(await api.call("GET", "/v1/orders/number:6").json["code"] == "not_cached")
+    }
+
+    @Test("a record of which only the list was read may have the value")
+    func unfetched() async throws {
+        let api = try TestAPI(
+            yaml: """
+                schema: shop
+                upstream: { base_url: "http://localhost" }
+                entities:
+                  devices:
+                    fields: { id: { type: string }, number: { type: integer, natural: true } }
+                    pull: { path: /devices, detail: { read: single, when_changed: any, into: { images: images } } }
+                  images:
+                    fields:
+                      id: { type: string }
+                      device_id: { type: reference, to: devices, index: true, required: true }
+                """)
+        _ = try await api.store.apply(PulledPage(entity: "devices", records: #"[{"id":"a"}]"#), at: TestAPI.now)
+        try await api.store.setCursor(of: "devices", to: PullCursor(lastSyncedAt: TestAPI.now))
+        #expect(await api.call("GET", "/v1/devices/number:6").json["code"] == "not_cached")
+    }
+
     @Test("a value that several records have is refused, with their ids")
     func ambiguous() async throws {
         let answer = try await filled().call("GET", "/v1/orders/number:8")
