@@ -5,10 +5,11 @@ extension Environment {
     /// them.
     private static let modulePlaces = ["OPENSSL_CONF", "OPENSSL_CONF_INCLUDE", "OPENSSL_ENGINES", "OPENSSL_MODULES"]
 
-    /// Those that lead where another user than root could put something, or that depend on the working directory.
+    /// Those that lead where another user than root could put something, or that depend on the working directory. /dev/null,
+    /// which every user can write to, is how a configuration is left out.
     var plantedModules: [String] {
         Self.modulePlaces.filter { name in
-            guard let place = variables[name], !place.isEmpty else { return false }
+            guard let place = variables[name], !["", "/dev/null"].contains(place) else { return false }
             return !place.hasPrefix("/") || StateOwner.stranger(on: PathSteps(to: place).steps, owner: 0) != nil
                 || ProgramFile(path: place, trusted: [0]).refusal != nil
         }
