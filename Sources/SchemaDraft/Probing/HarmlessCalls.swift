@@ -11,10 +11,12 @@ struct HarmlessCalls {
         }
     }
 
-    /// Whether neither the title nor a name of the path says that it does something: `/orders/bulk-delete`, `/delete/orders`.
+    /// Whether neither the title, a name of the path nor a value that it needs says that it does something:
+    /// `/orders/bulk-delete`, `/delete/orders`, `/orders?action=purge`.
     func onlyReads(_ operation: APIOperation) -> Bool {
         let names = operation.path.segments.dropFirst(shared).filter { PathPattern.parameters($0).isEmpty }
-        let words = names.map { Words.snake($0).split(separator: "_").map(String.init) }
+        let values = operation.queries.filter(\.isRequired).compactMap { FixedParameter.value(of: $0) }
+        let words = (values + names).map { Words.snake($0).split(separator: "_").map(String.init) }
         return operation.verb(among: Self.doing) == nil && !words.joined().contains { Self.doing.contains($0) }
             && !CollectionFinder.signsIn(operation.path) && words.last != ["count"]
     }

@@ -163,6 +163,12 @@ struct CompletedDocumentTests {
         #expect(found.map(\.path.text) == ["/keys"] && found.first?.record == nil)
     }
 
+    @Test("A list that needs a value which says that it does something is not asked")
+    func actingValue() throws {
+        let action = "{ name: action, in: query, required: true, schema: { type: string, enum: [purge] } }"
+        #expect(try asked(["/tasks: { get: { parameters: [\(action)], \(Self.unsaid) } }"]).isEmpty)
+    }
+
     @Test("A verb that all paths begin with says nothing of one of them")
     func sharedVerb() throws {
         let paths = ["/sync/v9/tasks", "/sync/v9/labels"].map { "\($0): { get: { \(Self.unsaid) } }" }
