@@ -36,8 +36,11 @@ extension Handlers {
                 "\(entity)/\(key) is not in the cache\(Self.idAlone(entity, key))\(readFirst(entity, key))")
     }
 
+    /// Nothing for a record that only a list shows.
     private func readFirst(_ entity: String, _ key: String) -> String {
-        if schema[entity]?.naturalKey(in: key) != nil { return "; the upstream can be asked for it by its id alone" }
+        guard let entity = schema[entity], entity.recordPath(of: .object([entity.key: entity.keyValue(key)])) != nil
+        else { return "" }
+        if entity.naturalKey(in: key) != nil { return "; the upstream can be asked for it by its id alone" }
         return "; read it first, which asks the upstream for it"
     }
 

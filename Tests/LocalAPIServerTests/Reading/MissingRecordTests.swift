@@ -73,6 +73,8 @@ struct MissingRecordTests {
                 """)
         #expect(code(await api.call("GET", "/v1/memos/x")) == "not_found")
         #expect(code(await api.call("GET", "/v1/states/x")) == "not_cached")
+        let unread = await api.call("GET", "/v1/states/x/history").json["detail"]
+        #expect(unread == "states/x is not in the cache", "to read it by itself would not help")
         let page = PulledPage(entity: "states", records: #"[{"id":"a"}]"#)
         _ = try await api.store.apply(page, at: TestAPI.now)
         try await api.store.setCursor(of: "states", to: PullCursor(lastSyncedAt: TestAPI.now))
