@@ -81,6 +81,37 @@ struct UnsaidListTests {
         #expect(lists.notes == ["GET /tags: its list is empty; draft it once it has records"])
     }
 
+    @Test("no more than three lists are asked with a token that is refused, or of a host that does not answer")
+    func refused() async throws {
+        let paths = ["/lamps", "/orders", "/shops", "/tags", "/users"]
+        let text =
+            "openapi: 3.0.0\ninfo: { title: Shop }\npaths:\n"
+            + paths.map { "  \($0): { get: { \(Self.unsaid) } }\n" }.joined()
+        let document = try OpenAPIDocument(DocumentParser.value(of: Array(text.utf8)))
+        for failure in [nil, TransportError.unreachable("no route")] {
+            let transport = FailingTransport(failure: failure)
+            var lists = LiveLists(address: "http://far", transport: transport, token: "x", place: .bearer)
+            #expect(await lists.observed(UnsaidLists(document).found()).isEmpty)
+            #expect(transport.calls.withLock { $0 } == 3)
+            #expect(lists.notes.count == 4)
+            #expect(lists.notes.last == "the rest was not asked, because 3 requests in a row failed so")
+        }
+    }
+
+    /// Refuses the token, or cannot be reached.
+    private final class FailingTransport: HTTPTransport {
+        let failure: TransportError?
+        let calls = Mutex(0)
+
+        init(failure: TransportError?) { self.failure = failure }
+
+        func send(_ request: HTTPRequest) throws(TransportError) -> HTTPResponse {
+            calls.withLock { $0 += 1 }
+            if let failure { throw failure }
+            return HTTPResponse(status: 401)
+        }
+    }
+
     /// Answers by path; all else is missing.
     private struct CallingTransport: HTTPTransport {
         let answer: @Sendable (_ path: String) -> String?

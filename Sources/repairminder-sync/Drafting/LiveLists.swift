@@ -14,9 +14,13 @@ struct LiveLists {
     var asks: @Sendable (_ number: Int, _ path: String) -> Void = { _, _ in }
     private var left: Int
     private var made = 0
+    /// How many requests in a row, up to the last, were not answered, or refused for their token (401).
+    private var failures = 0
     private(set) var notes: [String] = []
 
     static let mostRequests = 50
+    /// After so many `failures` nothing more is asked: some upstreams lock an account out whose token is wrong often.
+    private static let mostFailures = 3
 
     init(address: String, transport: any HTTPTransport, token: String?, place: TokenPlace, requests: Int = mostRequests)
     {
@@ -222,6 +226,11 @@ struct LiveLists {
             if !notes.contains(note) { notes.append(note) }
             return nil
         }
+        guard failures < Self.mostFailures else {
+            let note = "the rest was not asked, because \(failures) requests in a row failed so"
+            if !notes.contains(note) { notes.append(note) }
+            return nil
+        }
         left -= 1
         made += 1
         asks(made, path)
@@ -234,11 +243,13 @@ struct LiveLists {
             let response = try await transport.send(request)
             // A large answer is kept while others are asked for, which would wait for its memory.
             response.share?.release()
+            failures = response.status == 401 ? failures + 1 : 0
             if response.status == 200, let body = try? JSONText(response.body) {
                 return (body, response)
             }
             if !isTry { notes.append("GET \(path): \(Self.words(response.status))") }
         } catch {
+            if case .unacceptable = error { failures = 0 } else { failures += 1 }
             if !isTry { notes.append("GET \(path): \(error.reason)") }
         }
         return nil
