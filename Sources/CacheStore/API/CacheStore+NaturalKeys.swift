@@ -22,7 +22,7 @@ extension LocalTransaction {
     }
 }
 
-private struct NaturalKeyQuery {
+struct NaturalKeyQuery {
     /// More records with the same value are not listed.
     private static let mostListed = 10
 
@@ -43,13 +43,31 @@ private struct NaturalKeyQuery {
         return key
     }
 
+    /// Whether a record that has the value on the server was deleted here (true), or got another value here (false); nil if none
+    /// of the first records with queued changes is one.
+    func isDeletedHere(_ field: Field, _ value: String) throws -> Bool? {
+        guard let sought = Self.sought(field, value) else { return nil }
+        let table = EntityTable(entity: entity)
+        let sql = """
+            SELECT _deleted FROM \(table.name)
+            WHERE _key IN (SELECT record_key FROM sync_outbox WHERE entity = ? LIMIT \(Self.mostChanged))
+              AND \(table.expression(for: field, in: "_remote")) = ? LIMIT 1
+            """
+        return try Bool.fetchOne(db.cachedStatement(sql: sql), arguments: [entity.name, sought])
+    }
+
+    /// Of records with queued changes, how many are looked at: an import asks for a value in each of its rows.
+    private static let mostChanged = 1000
+
+    /// Nil for a text that no record can have as its value. No number has another spelling: +7, 007.
+    private static func sought(_ field: Field, _ value: String) -> DatabaseValue? {
+        guard field.kind == .integer else { return value.databaseValue }
+        guard let number = Int64(value), String(number) == value else { return nil }
+        return number.databaseValue
+    }
+
     private func keys(_ table: EntityTable, _ field: Field, _ value: String) throws -> [String] {
-        var sought = value.databaseValue
-        if field.kind == .integer {
-            // No number has another spelling as its value: +7, 007.
-            guard let number = Int64(value), String(number) == value else { return [] }
-            sought = number.databaseValue
-        }
+        guard let sought = Self.sought(field, value) else { return [] }
         let sql = """
             SELECT _key FROM \(table.name) WHERE \(table.sql(for: field.name)) = ? AND _deleted = 0
             ORDER BY _key LIMIT \(Self.mostListed)

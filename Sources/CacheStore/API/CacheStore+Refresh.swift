@@ -52,7 +52,13 @@ extension CacheStore {
         switch try remoteState(of: key, entity, db) {
         case .local: return .deletedHere
         case .known: return nil
-        case .unknown(let current): return try isUnlisted(current, known, db) ? .unlisted : nil
+        case .unknown(let current):
+            if let natural = known.naturalKey(in: current),
+                let isDeleted = try NaturalKeyQuery(entity: known, db: db).isDeletedHere(natural.field, natural.value)
+            {
+                return isDeleted ? .deletedHere : nil
+            }
+            return try isUnlisted(current, known, db) ? .unlisted : nil
         }
     }
 

@@ -44,6 +44,17 @@ struct NaturalKeyTests {
         #expect(batch.json["errors"]?.elements.first?["code"] == "not_listed", "\(batch.text)")
     }
 
+    @Test("the value of a record that was deleted here is not found; one that was changed here may exist")
+    func changedHere() async throws {
+        let api = try await filled()
+        try await api.store.setCursor(of: "orders", to: PullCursor(lastSyncedAt: TestAPI.now))
+        #expect(await api.call("PATCH", "/v1/orders/number:7", body: #"{"number":70}"#).status == 200)
+        #expect(await api.call("GET", "/v1/orders/number:7").json["code"] == "not_cached")
+        #expect(await api.call("DELETE", "/v1/orders/number:70").status == 204)
+        let deleted = await api.call("GET", "/v1/orders/number:7").json
+        #expect(deleted["code"] == "not_found" && deleted["detail"] == "orders/number:7 was deleted")
+    }
+
     @Test("a record that was set aside may have the value")
     func setAside() async throws {
         let api = try await filled()
