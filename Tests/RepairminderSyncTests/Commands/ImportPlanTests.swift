@@ -173,10 +173,13 @@ struct ImportPlanTests {
             LocalAPIResponse(status: 404, body: Array(#"{"title":"Not found"}"#.utf8))
         }
         var plan = ImportPlan(entity: "orders", shape: EntityShape(document), isDryRun: true)
-        let rows = [#"{"client":"c","total":1}"#, #"{"total":1}"#, #"{"id":"a"}"#].joined(separator: "\n")
+        let rows = [
+            #"{"client":"c","total":1}"#, #"{"total":1}"#, #"{"client":null,"total":1}"#, #"{"id":"a"}"#,
+        ].joined(separator: "\n")
         for row in ImportSource(shape: plan.shape).ndjson(Array(rows.utf8)) { try await plan.add(row, client) }
         plan.countPlanned()
-        #expect(plan.created == 1 && plan.failures.map(\.line) == [2, 3])
+        #expect(plan.created == 1 && plan.failures.map(\.line) == [2, 3, 4])
+        #expect(plan.failures.dropFirst().first?.message == "client: a new record needs this field")
         #expect(plan.failures.first?.message == "client: a new record needs this field")
         #expect(plan.failures.last?.message == "client, total: a new record needs these fields")
     }

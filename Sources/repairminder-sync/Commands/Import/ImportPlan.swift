@@ -122,7 +122,8 @@ struct ImportPlan {
     private func lack(of fields: [(key: String, value: JSONText)]) -> String? {
         guard isDryRun else { return nil }
         let needed = shape.names { $0["required"]?.boolean == true && ($0["default"] ?? .null).kind == .null }
-        let lacking = needed.filter { name in name != shape.key && !fields.contains { $0.key == name } }
+        let given = Set(fields.filter { $0.value.kind != .null }.map(\.key))
+        let lacking = needed.filter { $0 != shape.key && !given.contains($0) }
         guard let first = lacking.first else { return nil }
         guard lacking.count > 1 else { return "\(first): a new record needs this field" }
         return "\(lacking.joined(separator: ", ")): a new record needs these fields"
