@@ -61,6 +61,7 @@ final class RecordTransaction {
         indexed = [:]
         lastChanged = nil
         numbers = nil
+        hasAliases = nil
     }
 
     /// Call this for each write of the mark's entity, once the record's values are known.
