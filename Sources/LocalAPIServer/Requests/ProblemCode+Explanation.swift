@@ -44,7 +44,7 @@ extension ProblemCode {
         case .methodNotAllowed: ("the address or the schema does not allow the method", "use one of Allow")
         case .requestTimeout: ("the request did not arrive in time", "send it again")
         case .conflict: ("not possible in the current state", "see detail")
-        case .busy: ("a change that it is about is being sent", "try again after Retry-After")
+        case .busy: ("the change is being sent", "try again after Retry-After")
         case .hasDependents: ("other changes depend on it", "discard those in dependents first, or add cascade=true")
         case .paused: ("syncing is paused", "POST /v1/sync/resume")
         case .gone:
