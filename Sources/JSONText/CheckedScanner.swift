@@ -1,6 +1,6 @@
 /// Walks over JSON that has been validated: it only looks for where members and values begin and end.
 ///
-/// Apart from `JSONScanner`, because what that needs to check a text would be copied and released at each walk, and a walk over
+/// A type of its own, because what `JSONScanner` needs to check a text would be copied and released for each walk, and a walk over
 /// a record is short.
 struct CheckedScanner {
     let bytes: UnsafeBufferPointer<UInt8>

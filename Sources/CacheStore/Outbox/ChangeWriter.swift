@@ -113,7 +113,7 @@ struct ChangeWriter {
         return (changed, seen)
     }
 
-    /// The server's values of the fields that a change sets. Readers of a record without local changes have `seen` the same.
+    /// The server's values of the fields that a change sets. `seen` has them if readers see exactly what the server said.
     private func base(
         of members: [(key: String, value: JSONText)], in image: RecordImage, _ seen: [(key: String, value: JSONText)]
     ) -> JSONText {

@@ -119,7 +119,8 @@ final class RecordTransaction {
     private var hasAliases: Bool?
     private var wasAskedForAlias = false
 
-    /// Whether a key may be a record's former one. A transaction that asks only once looks for its key at once.
+    /// Whether a key may be a record's former one. The first answer is always yes: many transactions ask only once, and to look for
+    /// that key costs no more than to look for any.
     func mayHaveAliases() throws -> Bool {
         if let hasAliases { return hasAliases }
         guard wasAskedForAlias else {

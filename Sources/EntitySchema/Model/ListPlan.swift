@@ -71,8 +71,8 @@ package struct ListPlan: Sendable, Equatable {
         if case .lastRecord = style { true } else { false }
     }
 
-    /// Whether a page is asked for by how many are before it, as addresses do, too: a record that is deleted before the page
-    /// moves the others.
+    /// Whether the next page may depend on how many records are before it, as that at an address may, too: the deletion of one of
+    /// them then moves the others.
     package var mayCount: Bool {
         switch style {
         case .page, .offset, .link, .header, .nextURL, .headerURL: true

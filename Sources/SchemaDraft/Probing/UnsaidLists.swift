@@ -1,4 +1,4 @@
-/// A list of whose records a document says nothing, as the API itself can be asked for them.
+/// A list whose records a document does not describe, and how to ask the API itself for them.
 package struct UnsaidList: Sendable {
     /// The list whose records the name in braces of a path names: `/shops` for `/shops/{id}/lamps`.
     package struct Above: Sendable {

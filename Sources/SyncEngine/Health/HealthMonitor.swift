@@ -290,8 +290,8 @@ actor HealthMonitor {
         if charged.remove(change) != nil { budget.takeBack() }
     }
 
-    /// Someone asks for a sync: the next change may find out at once whether changes get through. If all were barred, each
-    /// of them waits as well.
+    /// Call this when a sync is asked for: the next change may find out at once whether changes get through. The changes
+    /// that were barred wait for times of their own, which end too.
     func hurryTrials() async {
         guard bar.isSet else { return }
         bar.hurry()
