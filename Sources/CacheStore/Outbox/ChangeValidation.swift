@@ -89,8 +89,7 @@ struct ChangeValidation {
 
     private func mismatch(_ given: JSONText, _ field: Field) -> String? {
         let value = field.meant(given)
-        // An error message must not repeat a secret: the caller may log it.
-        // Made only for a message.
+        // An error message must not repeat a secret: the caller may log it. Computed, because most values have no message.
         var shown: String {
             field.isStoredSealed ? " another type" : value.bytes.count <= 80 ? " \(value.text)" : ""
         }
@@ -104,8 +103,8 @@ struct ChangeValidation {
             return isTime ? nil : "expected a time in ISO 8601, such as 2026-11-21T10:42:00Z, got\(shown)"
         case .date: return value.isDay ? nil : "expected a day, such as 2026-11-25, got\(shown)"
         case .enum(let values):
+            if values.contains(where: { $0.value == value.string }) { return nil }
             let known = values.map(\.value)
-            if let text = value.string, known.contains(text) { return nil }
             let hint = field.isStoredSealed ? "" : Suggestion.hint(for: value.string ?? "", among: known)
             return "expected one of \(known.joined(separator: ", ")), got\(shown)\(hint)"
         case .reference:

@@ -19,8 +19,8 @@ package enum Suggestion {
     /// only more letters. When none is within a third of the name's length, the only one that has the name as a whole
     /// word, such as `created_at` for `created`.
     package static func nearest(to name: String, among candidates: some Sequence<String>) -> String? {
-        // Comparing a text of a megabyte takes seconds, and it is no slip of the pen.
-        guard name.utf8.count <= 200 else { return nil }
+        // Comparing a text of a megabyte takes seconds, and it is no slip of the pen. Nor is an empty one.
+        guard (1...200).contains(name.utf8.count) else { return nil }
         if let same = candidates.first(where: { $0.lowercased() == name.lowercased() }) { return same }
         let count = name.count
         let limit = max(1, count / 3)

@@ -64,6 +64,11 @@ struct RequestShapeTests {
         #expect(Suggestion.nearest(to: "is", among: ["is_paid"]) == nil)
     }
 
+    @Test("no name gets no suggestion, although names of one letter differ little from it")
+    func noName() {
+        #expect(Suggestion.nearest(to: "", among: ["1", "2", "3"]) == nil)
+    }
+
     @Test("a name that is far too long gets no suggestion, which would take seconds")
     func longName() {
         let name = String(repeating: "x", count: 300)
