@@ -2,7 +2,7 @@ import LocalAPI
 
 /// A call about a queued change that may be on its way to the upstream.
 enum BusyChange {
-    /// After this many tries, a second apart, the caller is told that the change is being sent.
+    /// After this many tries, a second apart, the caller gets the answer that the change is being sent.
     static let tries = 30
 
     /// Repeats `call` while the daemon answers that the change is being sent.

@@ -11,8 +11,8 @@ struct InitCommand: AsyncParsableCommand {
         discussion: """
             With --from it reads an OpenAPI document (2.0, 3.0 or 3.1; JSON or YAML; a file or an address). With --probe it \
             reads lists of the live API instead: two pages and one record of each, only by GET, at most 50 requests. With both \
-            it reads the document, and from the API the first page and one record of each list of which the document does not \
-            say what it answers.
+            it reads the document, and from the API the first page and one record of each list whose answers the document leaves \
+            open.
 
             Writes a schema that check-config accepts once you have set the settings that it names. Comments in it say why \
             each value was chosen; TODO marks what was not found. Existing files stay unless --force is given.
@@ -135,7 +135,7 @@ struct InitCommand: AsyncParsableCommand {
         let address = try ProbeAddresses(probe).base()
         let unsaid = UnsaidLists(document).found(names: names)
         guard !unsaid.isEmpty else {
-            notes.append("nothing was asked: no list is left of which the document does not say what it answers")
+            notes.append("nothing was asked: found no list whose answers the document leaves open")
             return document
         }
         let own = try tokenPlace()
