@@ -48,7 +48,8 @@ actor TokenVerifier {
             switch failure {
             case .unauthorized, .barred, .gone, .refused:
                 return "\(call) shows that the token no longer counts: \(failure.message)"
-            case .offline, .unclear, .locked, .throttled, .changed, .another, .malformed, .held, .cancelled: throw failure
+            case .offline, .unclear, .locked, .throttled, .changed, .another, .malformed, .held, .cancelled:
+                throw failure
             }
         }
         guard let account = check.account else { return response.isMarkup ? "\(call) answered a web page" : nil }

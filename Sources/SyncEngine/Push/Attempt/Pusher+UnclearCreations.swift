@@ -60,18 +60,18 @@ extension Pusher {
             || isAnother(key, than: change)
     }
 
-    /// Whether the record was last changed over a day before the creation was sent: it was there before, where the cache
-    /// does not look, such as among archived ones. As change times may be days, or have no zone, less says nothing, nor does
+    /// Whether the record was last changed over two days before the creation was sent: it was there before, where the cache
+    /// does not look, such as among archived ones. As change times may be days of another zone, less says nothing, nor does
     /// a time that was sent. Some servers give a record that was never changed the time 0.
     private func isLongSince(_ record: JSONText, before change: OutboxChange, _ entity: Entity) -> Bool {
         guard record[entity.key]?.plain.exact != change.key.exact, let offset = environment.clockOffset(),
             entity.pull?.changedAt.flatMap({ change.body[$0] }) == nil, let time = entity.changeTime(of: record),
-            time > Timestamp(milliseconds: 0) + Self.day
+            time > Timestamp(milliseconds: 0) + Self.twoDays
         else { return false }
-        return time < (change.firstAttemptAt ?? change.lastAttemptAt ?? now()) + offset - Self.day
+        return time < (change.firstAttemptAt ?? change.lastAttemptAt ?? now()) + offset - Self.twoDays
     }
 
-    private static let day = Duration.seconds(86_400)
+    private static let twoDays = Duration.seconds(2 * 86_400)
 
     /// The answer may have been too short to show that it is the new record; else that one is looked up. Without a
     /// look-up people have to find out whether there is one.

@@ -16,7 +16,8 @@ enum EmptyListHint {
             let word = value.trimmingPrefix { "*%".contains($0) }
             let part = String(word.reversed().trimmingPrefix { "*%".contains($0) }.reversed())
             guard type == "string", part != value, !part.isEmpty else { return nil }
-            return "\(name)=\(value) is compared as it is written; for a part of the text write \(field).contains=\(part)"
+            return
+                "\(name)=\(value) is compared as it is written; for a part of the text write \(field).contains=\(part)"
         }
     }
 
