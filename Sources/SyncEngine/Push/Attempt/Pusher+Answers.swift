@@ -128,7 +128,7 @@ extension Pusher {
         {
             return try await outcome(ofKeyAlone: answered, to: change, entity)
         }
-        if try isAnother(answered, than: change, entity) {
+        if try isAnother(answered, than: change, entity, said: answer.record?.record) {
             return try await outcome(ofKnownRecord: answered, to: change, entity)
         }
         if try await isExchanged(answered, for: change, entity) {

@@ -43,26 +43,34 @@ extension Pusher {
     }
 
     /// Whether the key is that of a record that the new one refers to. Many upstreams answer a new line with its order;
-    /// elsewhere a line and its order can have the same number.
-    private func refers(_ change: OutboxChange, to key: String, _ entity: Entity) -> Bool {
+    /// elsewhere a line and its order can have the same number. If the answer, `said`, has that reference itself, it is
+    /// the line: an order does not refer to itself.
+    private func refers(
+        _ change: OutboxChange, to key: String, _ entity: Entity, besides said: JSONText? = nil
+    ) -> Bool {
         entity.fields.contains { field in
             guard case .reference = field.kind, field.name != entity.key else { return false }
-            return entity.value(of: field.name, in: change.record)?.plain.exact == key.exact
+            func names(_ record: JSONText) -> Bool {
+                entity.value(of: field.name, in: record)?.plain.exact == key.exact
+            }
+            return names(change.record) && said.map(names) != true
         }
     }
 
     /// Whether the answer is a record that was there before and has other values: the new record's parent, or one that
-    /// was found instead of made.
-    func isAnother(_ answered: RemoteRecord, than change: OutboxChange, _ entity: Entity) throws -> Bool {
+    /// was found instead of made. `said`: what the upstream itself answered.
+    func isAnother(
+        _ answered: RemoteRecord, than change: OutboxChange, _ entity: Entity, said: JSONText?
+    ) throws -> Bool {
         guard !change.isMade(into: answered.record, of: entity, isKnown: true) else { return false }
         let key = answered.record[entity.key]?.plain ?? ""
-        return try refers(change, to: key, entity) || isLongSince(answered.record, before: change, entity)
-            || isAnother(key, than: change)
+        return try refers(change, to: key, entity, besides: said)
+            || isLongSince(answered.record, before: change, entity) || isAnother(key, than: change)
     }
 
-    /// Whether the record was last changed over two days before the creation was sent: it was there before, where the cache
-    /// does not look, such as among archived ones. As change times may be days of another zone, less says nothing, nor does
-    /// a time that was sent. Some servers give a record that was never changed the time 0.
+    /// Whether the record was last changed over two days before the creation was sent: it was there before, where the
+    /// cache does not look, such as among archived ones. As change times may be days of another zone, less says nothing,
+    /// nor does a time that was sent. Some servers give a record that was never changed the time 0.
     private func isLongSince(_ record: JSONText, before change: OutboxChange, _ entity: Entity) -> Bool {
         guard record[entity.key]?.plain.exact != change.key.exact, let offset = environment.clockOffset(),
             entity.pull?.changedAt.flatMap({ change.body[$0] }) == nil, let time = entity.changeTime(of: record),

@@ -153,10 +153,13 @@ struct AnotherRecordTests {
         let (other, _) = try await answeredWithParent(#"{"id":"a","text":"the order's"}"#, yaml)
         #expect(try other.error() == "unclear")
         #expect(try other.error("message")?.contains("which is that of a record that this one refers to") == true)
-        // Messages and orders may have the same numbers.
-        let (same, key) = try await answeredWithParent(#"{"id":"a","order_id":"a","text":"new"}"#, yaml)
-        #expect(try same.store.pendingCount() == PendingCount(pending: 0, failed: 0))
-        #expect(try same.record(key, "messages")?["id"] == "a")
+        // Messages and orders may have the same numbers, and no order refers to itself.
+        for text in ["new", "the upstream's words"] {
+            let answer = #"{"id":"a","order_id":"a","text":"\#(text)"}"#
+            let (same, key) = try await answeredWithParent(answer, yaml)
+            #expect(try same.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+            #expect(try same.record(key, "messages")?["id"] == "a")
+        }
     }
 
     // MARK: Records that the cache does not know
