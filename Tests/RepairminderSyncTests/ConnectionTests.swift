@@ -225,7 +225,8 @@ import Upstream
         let place: DaemonConnection.Place = isSocket ? .unix("/nowhere/api.sock") : .tcp("http://127.0.0.1:1")
         let address = isSocket ? "/nowhere/api.sock" : "http://127.0.0.1:1"
         let client = try DaemonConnection(place: place).client()
-        let message = "the daemon cannot be reached at \(address); is it running? If it listens elsewhere, add "
+        let message =
+            "the daemon cannot be reached at \(address); is it running? If it listens elsewhere, add "
             + "--socket PATH or --address HOST:PORT"
         await #expect(throws: LocalAPIError.unreachable(message)) {
             _ = try await client.get("/v1/status")

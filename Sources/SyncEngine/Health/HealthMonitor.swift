@@ -291,12 +291,12 @@ actor HealthMonitor {
     }
 
     /// Call this when a sync is asked for: the next change may find out at once whether changes get through. The changes
-    /// that were barred wait for times of their own, which end too.
+    /// that were barred wait for times of their own, which end too. Others wait for other reasons, and their attempts count.
     func hurryTrials() async {
         guard bar.isSet else { return }
         bar.hurry()
         // If the database cannot be written, they only wait longer.
-        try? await environment.store.hastenWaiting(at: environment.monotonicNow())
+        try? await environment.store.hastenWaiting(at: environment.monotonicNow(), only: bar.changes)
     }
 
     /// Nothing is left that could be barred.

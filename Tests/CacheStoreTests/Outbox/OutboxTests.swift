@@ -277,6 +277,22 @@ struct OutboxTests {
         #expect(try cache.store.leastTriedChange(at: now)?.body["notes"] == "one")
     }
 
+    @Test("of waiting changes, those that are named become due at once, and no others")
+    func hastenedSome() async throws {
+        let cache = try TestCache()
+        let due = now + .seconds(600)
+        for notes in ["one", "two", "three"] {
+            _ = try await cache.store.create("orders", body: .object(["notes": .string(notes)]), at: now)
+        }
+        for change in try ready(cache) {
+            try await send(change, .waiting(PushFailure(.server, message: "…"), at: due, counted: true), cache)
+        }
+        try await cache.store.hastenWaiting(at: now, only: [2])
+        #expect(try ready(cache).map(\.id) == [2])
+        try await cache.store.hastenWaiting(at: now)
+        #expect(try ready(cache).map(\.id) == [1, 2, 3])
+    }
+
     @Test("discarding a change in the middle keeps the order of the rest")
     func discardInTheMiddle() async throws {
         let cache = try TestCache()

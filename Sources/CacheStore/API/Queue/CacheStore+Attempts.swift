@@ -98,15 +98,18 @@ extension CacheStore {
         return rows.count
     }
 
-    /// Makes waiting changes due at once: the upstream is back. Those that it asked to wait with still wait.
-    package func hastenWaiting(at now: Timestamp) async throws {
+    /// Makes waiting changes due at once: the upstream is back. Those that it asked to wait with still wait. `ids`: only
+    /// these; nil for all.
+    package func hastenWaiting(at now: Timestamp, only ids: Set<Int64>? = nil) async throws {
+        let listed = ids.map { JSONText.array($0.map { .integer(Int($0)) }).text }
         try await writer.write { db in
             try db.execute(
                 sql: """
                     UPDATE sync_outbox SET next_attempt_at = ?1
                     WHERE state = \(OutboxState.waiting.sql) AND next_attempt_at > ?1 AND error_class IS NOT 'throttled'
+                      AND (?2 IS NULL OR id IN (SELECT value FROM json_each(?2)))
                     """,
-                arguments: [now.milliseconds])
+                arguments: [now.milliseconds, listed])
         }
     }
 }
