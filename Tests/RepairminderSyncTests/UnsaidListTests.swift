@@ -81,15 +81,15 @@ struct UnsaidListTests {
         #expect(lists.notes == ["GET /tags: its list is empty; draft it once it has records"])
     }
 
-    @Test("no more than three lists are asked with a token that is refused, or of a host that does not answer")
+    @Test("no more than three lists are asked of an API that refuses the token, asks for a pause, or does not answer")
     func refused() async throws {
         let paths = ["/lamps", "/orders", "/shops", "/tags", "/users"]
         let text =
             "openapi: 3.0.0\ninfo: { title: Shop }\npaths:\n"
             + paths.map { "  \($0): { get: { \(Self.unsaid) } }\n" }.joined()
         let document = try OpenAPIDocument(DocumentParser.value(of: Array(text.utf8)))
-        for failure in [nil, TransportError.unreachable("no route")] {
-            let transport = FailingTransport(failure: failure)
+        for (status, failure) in [(401, nil), (429, nil), (503, nil), (0, TransportError.unreachable("no route"))] {
+            let transport = FailingTransport(status: status, failure: failure)
             var lists = LiveLists(address: "http://far", transport: transport, token: "x", place: .bearer)
             #expect(await lists.observed(UnsaidLists(document).found()).isEmpty)
             #expect(transport.calls.withLock { $0 } == 3)
@@ -98,17 +98,21 @@ struct UnsaidListTests {
         }
     }
 
-    /// Refuses the token, or cannot be reached.
+    /// Answers with the status, or cannot be reached.
     private final class FailingTransport: HTTPTransport {
+        let status: Int
         let failure: TransportError?
         let calls = Mutex(0)
 
-        init(failure: TransportError?) { self.failure = failure }
+        init(status: Int, failure: TransportError?) {
+            self.status = status
+            self.failure = failure
+        }
 
         func send(_ request: HTTPRequest) throws(TransportError) -> HTTPResponse {
             calls.withLock { $0 += 1 }
             if let failure { throw failure }
-            return HTTPResponse(status: 401)
+            return HTTPResponse(status: status)
         }
     }
 

@@ -14,13 +14,16 @@ struct LiveLists {
     var asks: @Sendable (_ number: Int, _ path: String) -> Void = { _, _ in }
     private var left: Int
     private var made = 0
-    /// How many requests in a row, up to the last, were not answered, or refused for their token (401).
+    /// How many requests in a row, up to the last, were not answered, or refused as all others would be: see `endAsking`.
     private var failures = 0
     private(set) var notes: [String] = []
 
     static let mostRequests = 50
-    /// After so many `failures` nothing more is asked: some upstreams lock an account out whose token is wrong often.
+    /// After so many `failures` nothing more is asked: some upstreams lock an account out whose token is wrong often, or which
+    /// goes on when told to slow down.
     private static let mostFailures = 3
+    /// Statuses that concern the token, or all requests of the moment.
+    private static let endAsking: Set = [401, 429, 503]
 
     init(address: String, transport: any HTTPTransport, token: String?, place: TokenPlace, requests: Int = mostRequests)
     {
@@ -243,7 +246,7 @@ struct LiveLists {
             let response = try await transport.send(request)
             // A large answer is kept while others are asked for, which would wait for its memory.
             response.share?.release()
-            failures = response.status == 401 ? failures + 1 : 0
+            failures = Self.endAsking.contains(response.status) ? failures + 1 : 0
             if response.status == 200, let body = try? JSONText(response.body) {
                 return (body, response)
             }
@@ -259,6 +262,7 @@ struct LiveLists {
         switch status {
         case 200: "the answer is not JSON"
         case 401, 403: "status \(status); check the token, and how it is sent (--auth)"
+        case 429, 503: "status \(status); try again later"
         default: "status \(status)"
         }
     }
