@@ -60,7 +60,7 @@ actor UploadLoop {
     }
 
     private func uploadOnce() async throws {
-        try await UnwrittenOutcomes.send(in: .content, noting: unwritten) {
+        try await unwritten.send(in: .content) {
             let ready = try environment.store.readyChanges(limit: 1, at: environment.monotonicNow(), in: .content)
             guard !ready.isEmpty else { return }
             let upstream = monitor.guardedUpstream()

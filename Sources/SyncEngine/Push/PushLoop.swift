@@ -102,7 +102,7 @@ actor PushLoop {
         newestToPush = newest
         defer { endPush() }
         let parents = ChangedParents()
-        try await UnwrittenOutcomes.send(in: .fields, noting: unwritten) {
+        try await unwritten.send(in: .fields) {
             guard try store.pendingCount().pending > 0 else { return }
             let upstream = monitor.guardedUpstream(for: heartbeat)
             try await account.require(from: upstream)

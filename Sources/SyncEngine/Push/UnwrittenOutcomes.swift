@@ -47,20 +47,17 @@ actor UnwrittenOutcomes {
     ///
     /// A failure that concerns the whole upstream only ends the turn: the health monitor knows it, and the changes stay
     /// queued.
-    static func send(
-        in lane: PushLane, noting unwritten: UnwrittenOutcomes, isolation: isolated (any Actor)? = #isolation,
-        _ body: () async throws -> Void
-    ) async throws {
+    nonisolated(nonsending) func send(in lane: PushLane, _ body: () async throws -> Void) async throws {
         do {
-            try await unwritten.write()
+            try await write()
             try await body()
-            await unwritten.noteSuccess(of: lane)
+            await noteSuccess(of: lane)
         } catch UpstreamError.cancelled {
             throw CancellationError()
         } catch is UpstreamError {
             // See above.
         } catch let error as CacheError {
-            await unwritten.noteFailure(error, of: lane)
+            await noteFailure(error, of: lane)
         }
     }
 
