@@ -218,7 +218,7 @@ struct Store: Sendable {
         }
         parent = DerivedFields(schema: schema, account: settings.account)
             .parent(parent, link, before: before, after: after) { children(of: key, link) }
-        if let field = link.whenChanged { parent = parent.setting(field, to: .string(now.description)) }
+        if let name = link.whenChanged { parent = setting(name, to: .string(now.description), in: parent, entity) }
         guard parent != known else { return }
         parent = finished(parent, entity, now)
         tables[link.parent]?.put(parent, key: key)
@@ -239,13 +239,16 @@ struct Store: Sendable {
     private func stamped(_ record: JSONText, _ entity: Entity, _ now: Timestamp) -> JSONText {
         guard let name = entity.pull?.changedAt else { return record }
         let time = changeTime(of: record[entity.key]?.plain ?? "", at: now)
-        guard let field = entity[field: name] else { return record.setting(name, to: time) }
-        // Where the record has it: a second one beside it would contradict the first.
-        guard field.kind == .integer, let number = time.changeTime?.milliseconds else {
-            return record.setting(field, to: time)
+        guard entity[field: name]?.kind == .integer, let number = time.changeTime?.milliseconds else {
+            return setting(name, to: time, in: record, entity)
         }
         let isInSeconds = entity.pull?.sinceFormat == .epoch
-        return record.setting(field, to: .integer(Int(isInSeconds ? number / 1000 : number)))
+        return setting(name, to: .integer(Int(isInSeconds ? number / 1000 : number)), in: record, entity)
+    }
+
+    /// Sets a member where the record has it: a second one beside it would contradict the first.
+    private func setting(_ name: String, to value: JSONText, in record: JSONText, _ entity: Entity) -> JSONText {
+        entity[field: name].map { record.setting($0, to: value) } ?? record.setting(name, to: value)
     }
 
     private mutating func newKey(for entity: Entity) -> String {
