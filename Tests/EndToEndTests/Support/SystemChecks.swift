@@ -115,7 +115,8 @@ struct SystemChecks {
         try await shop.gateway.open()
         let sync = try await shop.command("sync", "--wait")
         #expect(sync.status == 0, "\(sync.output)")
-        #expect(try await shop.command("pending", "--count").output == "0")
+        let waiting = try await shop.call("GET", "/v1/pending").body
+        #expect(try await shop.command("pending", "--count").output == "0", "\(waiting.text)")
     }
 
     /// Both sides have the same keys.
