@@ -123,12 +123,13 @@ struct FieldProbe {
             others.isEmpty ? "test a member that the list has, or filter in pull.query alone" : advice)
     }
 
-    /// Whether its place is right, because a record has null where the object with the field belongs: `brand` of `brand.id`.
+    /// Whether its place is right, because a record has null for something around it: for `brands` of `brands.0.id`.
     private func isInNull(_ field: Field) -> Bool {
-        let steps = (field.source ?? field.name).split(separator: ".").dropLast()
-        guard !steps.isEmpty else { return false }
-        let object = steps.joined(separator: ".")
-        return (records + [single].compactMap(\.self)).contains { $0.at(path: object)?.kind == .null }
+        let steps = (field.source ?? field.name).split(separator: ".")
+        let around = (1..<max(1, steps.count)).map { steps.prefix($0).joined(separator: ".") }
+        return (records + [single].compactMap(\.self)).contains { record in
+            around.contains { record.at(path: $0)?.kind == .null }
+        }
     }
 
     /// Whether no other field has its value from this place: the key of a record is not that of its brand.
