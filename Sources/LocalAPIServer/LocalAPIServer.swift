@@ -46,11 +46,6 @@ package final class LocalAPIServer: Sendable {
                 await finished(
                     completed(await answer(request, held.route, id, mistakes), request), request, label, start)
             }
-        case .failed(let error, let held):
-            return .later { [self, label] in
-                await finished(
-                    completed(await answer(request, held.route, failedWith: error), request), request, label, start)
-            }
         }
     }
 
@@ -127,8 +122,6 @@ package final class LocalAPIServer: Sendable {
         case answered(Response)
         /// The route whose handler has to answer it, with its id and the mistakes so far.
         case found(HeldRoute, String, Mistakes)
-        /// The error of a read of the cache, which is not read again.
-        case failed(any Error, HeldRoute)
     }
 
     /// Sets `label`, the metric label, as soon as the route is known.
@@ -147,7 +140,7 @@ package final class LocalAPIServer: Sendable {
             }
             let mistakes = try held.route.shape.mistakes(of: request)
             if !held.route.shape.findsMore { try mistakes.throwAny() }
-            return mistakes.isEmpty ? atOnce(request, held, match.id) : .found(held, match.id, mistakes)
+            return mistakes.isEmpty ? try atOnce(request, held, match.id) : .found(held, match.id, mistakes)
         } catch {
             return .answered(completed(refused(error.explainingPlus(in: request), request), request))
         }
@@ -169,7 +162,7 @@ package final class LocalAPIServer: Sendable {
     }
 
     /// The route's handler has to answer what may take long.
-    private func atOnce(_ request: Request, _ held: HeldRoute, _ id: String) -> Step {
+    private func atOnce(_ request: Request, _ held: HeldRoute, _ id: String) throws(Problem) -> Step {
         do {
             guard let reader = held.route.reader else { return .found(held, id, Mistakes()) }
             let key = try held.route.key?(handlers, id) ?? id
@@ -177,7 +170,7 @@ package final class LocalAPIServer: Sendable {
             try EntityTag.requireMatch(response.tag, of: request)
             return .answered(completed(response, request))
         } catch {
-            return .failed(error, held)
+            throw problem(error, request, held.route)
         }
     }
 
@@ -201,11 +194,6 @@ package final class LocalAPIServer: Sendable {
         }
     }
 
-    /// The answer to a request whose read of the cache has failed.
-    private func answer(_ request: Request, _ route: Route, failedWith error: any Error) async -> Response {
-        refused(await problem(error, request, route).explainingPlus(in: request), request)
-    }
-
     private func handled(
         _ request: Request, _ route: Route, _ id: String, _ mistakes: Mistakes
     ) async throws(Problem) -> Response {
@@ -221,20 +209,20 @@ package final class LocalAPIServer: Sendable {
             if route.isRead { try EntityTag.requireMatch(response.tag, of: request) }
             return response
         } catch {
-            throw await problem(error, request, route)
+            throw problem(error, request, route)
         }
     }
 
     /// The problem that an error of a handler is answered as.
-    private func problem(_ error: any Error, _ request: Request, _ route: Route) async -> Problem {
+    private func problem(_ error: any Error, _ request: Request, _ route: Route) -> Problem {
         switch error {
         case let problem as Problem: return problem
         case is CancellationError: return .unavailable("the daemon stops, or no caller waits for the answer")
         case CacheError.notCached(let entity, let key):
             guard route.isRead, Freshness.isOnlyIfCached(request) else {
-                return await handlers.missingUnread(entity, key)
+                return handlers.missingUnread(entity, key)
             }
-            return await handlers.onlyIfCached(entity, key)
+            return handlers.onlyIfCached(entity, key)
         case let error as CacheError:
             if let fault = error.fault {
                 handlers.log.error(

@@ -60,8 +60,18 @@ struct Route: Sendable {
         _ template: PathTemplate, _ name: String, _ operation: OpenAPIOperation,
         _ read: @escaping @Sendable (_ handlers: Handlers, _ request: Request) throws -> Response
     ) -> Route {
-        var route = fixed("GET", template, name, operation) { handlers, request, _ in try read(handlers, request) }
-        route.reader = { handlers, request, _ in try read(handlers, request) }
+        quick(template, name, operation, reader: { handlers, request, _ in try read(handlers, request) }) {
+            handlers, request, _ in try read(handlers, request)
+        }
+    }
+
+    /// A read that does not depend on an entity, and is mostly answered at once.
+    static func quick(
+        _ template: PathTemplate, _ name: String, _ operation: OpenAPIOperation, reader: @escaping Reader,
+        handler: @escaping Handler
+    ) -> Route {
+        var route = fixed("GET", template, name, operation, handler)
+        route.reader = reader
         return route
     }
 

@@ -99,9 +99,10 @@ struct RouteTable: Sendable {
     // MARK: Syncing
 
     private static let syncing: [Route] = [
-        .fixed(
-            "GET", .status, "getStatus",
-            OpenAPIOperation("The state of syncing and the queue", answers: [(200, .json("Status"))])
+        .quick(
+            .status, "getStatus",
+            OpenAPIOperation("The state of syncing and the queue", answers: [(200, .json("Status"))]),
+            reader: { handlers, _, _ in try handlers.quickStatus() }
         ) { handlers, _, _ in try await handlers.status() },
         .fixed(
             "POST", .sync, "startSync",
@@ -138,7 +139,7 @@ struct RouteTable: Sendable {
             OpenAPIOperation(
                 "The ways to sign in to the upstream, and whether someone has to", answers: [(200, .json("SignInWays"))]
             )
-        ) { handlers, _, _ in try await handlers.signInWays() },
+        ) { handlers, _, _ in handlers.signInWays() },
         .fixed(
             "POST", .signIn, "signIn",
             OpenAPIOperation(

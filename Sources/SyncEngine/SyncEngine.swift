@@ -182,53 +182,44 @@ package actor SyncEngine: RunSteps {
     /// `SyncSettings.patience`. For a watchdog.
     package func isMoving() -> Bool { push.heartbeat.isMoving && pull.heartbeat.isMoving }
 
-    /// The status, and what a person must still provide before the upstream can be used; nil if nothing is known to be
-    /// missing.
-    package func report() async -> (status: SyncStatus, missing: String?) { (await status(), await missing()) }
-
-    private func missing() async -> String? {
-        let (run, breaker) = (await pull.run, await monitor.breaker)
-        // A change may have found out before the first pull. An upstream that has served records lacks nothing, even
-        // without a token.
-        guard run.failures > 0 || breaker.isBlocked, run.entities.values.allSatisfy({ $0.lastSyncedAt == nil }) else {
-            return nil
-        }
-        return await environment.upstream.missing
+    /// What a person must still provide before the upstream can be used, when this is its status; nil if nothing is known to
+    /// be missing.
+    package nonisolated func missing(_ status: SyncStatus) async -> String? {
+        status.isUnproven ? await environment.upstream.missing : nil
     }
 
-    package func status() async -> SyncStatus {
-        let (run, breaker, accountBar) = (await pull.run, await monitor.breaker, await monitor.bar)
-        let bar = accountBar.status
-        let (isPushing, isPaused) = (await push.isPushing, await monitor.isPaused)
-        let (time, monotonicNow) = (environment.now(), environment.monotonicNow())
+    package nonisolated func status() -> SyncStatus {
+        let notes = environment.board.notes
+        let (run, breaker, bar) = (notes.run, notes.breaker, notes.bar)
+        let time = environment.monotonicNow()
         // How far the clock has been set since the start.
-        let set = time.since(monotonicNow)
-        let state: SyncStatus.State
-        if isPaused {
-            state = .paused
-        } else if breaker.offline != nil {
-            state = .offline
-        } else if run.isRunning || isPushing {
-            state = .syncing
-        } else if breaker.unauthorized != nil || breaker.outage != nil || bar != nil || run.error != nil {
-            state = .error
-        } else if let ended = run.lastEndedAt, time < ended + .seconds(3) {
-            state = .completed
-        } else {
-            state = .idle
-        }
+        let set = environment.now().since(time)
         return SyncStatus(
-            state: state, progress: run.progress, phase: run.phase ?? (isPushing ? "pushing" : nil),
-            lastSyncAt: run.lastSucceededAt, nextSyncAt: await pull.nextSyncAt.map { $0 + set },
-            error: breaker.unauthorized ?? breaker.offline ?? breaker.outageStatus ?? bar ?? run.error,
+            state: state(notes), progress: run.progress, phase: run.phase ?? (notes.isPushing ? "pushing" : nil),
+            lastSyncAt: run.lastSucceededAt, nextSyncAt: notes.nextSyncAt.map { $0 + set },
+            error: breaker.unauthorized ?? breaker.offline ?? breaker.outageStatus ?? bar.status ?? run.error,
             isReachable: breaker.offline == nil,
-            needsSignIn: breaker.unauthorized != nil || accountBar.refusesToken,
-            refusesAccount: accountBar.refusesAccount && breaker.unauthorized == nil && breaker.offline == nil,
+            isUnproven: (run.failures > 0 || breaker.isBlocked)
+                && run.entities.values.allSatisfy { $0.lastSyncedAt == nil },
+            needsSignIn: breaker.unauthorized != nil || bar.refusesToken,
+            refusesAccount: bar.refusesAccount && breaker.unauthorized == nil && breaker.offline == nil,
             clockOffset: environment.clockOffset(),
-            retryAfter: breaker.hold(at: monotonicNow).map { $0 + set },
+            retryAfter: breaker.hold(at: time).map { $0 + set },
             budget: environment.upstream.budget.map(SyncStatus.Budget.init),
-            batches: environment.batches.restriction(at: monotonicNow),
+            batches: environment.batches.restriction(at: time),
             entities: run.entities, signals: signals.status)
+    }
+
+    private nonisolated func state(_ notes: StatusBoard.Notes) -> SyncStatus.State {
+        let (run, breaker) = (notes.run, notes.breaker)
+        if environment.pause.isOn { return .paused }
+        if breaker.offline != nil { return .offline }
+        if run.isRunning || notes.isPushing { return .syncing }
+        if breaker.unauthorized != nil || breaker.outage != nil || notes.bar.status != nil || run.error != nil {
+            return .error
+        }
+        guard let ended = run.lastEndedAt, environment.now() < ended + .seconds(3) else { return .idle }
+        return .completed
     }
 }
 

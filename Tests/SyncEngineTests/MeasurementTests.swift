@@ -57,7 +57,7 @@ struct MeasurementTests {
             test.upstream.setOffline(true)
             await #expect(throws: SyncError.self) { try await test.engine.sync(SyncRequest()) }
             test.upstream.setOffline(false)
-            try await test.until { await test.engine.status().isReachable }
+            try await test.until { test.engine.status().isReachable }
         }
         let found = reported(test).filter { ["sync", "reachable", "unreachable"].contains($0) }
         #expect(found.prefix(4) == ["sync", "unreachable", "sync", "reachable"])

@@ -32,7 +32,7 @@ struct OriginalSpecificationTests {
     func fullSync() async throws {
         try await running { (test) async throws in
             #expect(try test.store.rowCounts()["orders"] == 3)
-            #expect(await test.engine.status().state == .completed)
+            #expect(test.engine.status().state == .completed)
         }
     }
 
@@ -41,7 +41,7 @@ struct OriginalSpecificationTests {
         try await running { (test) async throws in
             test.upstream.setOffline(true)
             await #expect(throws: SyncError.self) { try await test.engine.sync(SyncRequest()) }
-            #expect(await test.engine.status().state == .offline)
+            #expect(test.engine.status().state == .offline)
             #expect(try test.record("a")?["notes"] == "n", "pulled records can still be read")
         }
     }

@@ -39,9 +39,9 @@ struct SyncEngineTests {
         try await test.running {
             try await test.engine.sync(SyncRequest())
             #expect(try test.store.rowCounts() == ["orders": 3, "messages": 3, "parts": 1])
-            #expect(await test.engine.status().state == .completed)
+            #expect(test.engine.status().state == .completed)
             test.clock.advance(by: .seconds(4))
-            #expect(await test.engine.status().state == .idle)
+            #expect(test.engine.status().state == .idle)
         }
     }
 
@@ -51,7 +51,7 @@ struct SyncEngineTests {
         try test.upstream.set("/orders", orders)
         let states = Mutex<[SyncStatus.State]>([])
         let note: @Sendable () async -> Void = { [engine = test.engine] in
-            let state = await engine.status().state
+            let state = engine.status().state
             states.withLock { $0.append(state) }
         }
         test.upstream.onPage(note)
@@ -120,7 +120,7 @@ struct SyncEngineTests {
         test.upstream.failList("/parts", .unclear(status: 500, "oops"))
         try await test.running {
             await #expect(throws: SyncError.self) { try await test.engine.sync(SyncRequest()) }
-            let next = try #require(await test.engine.status().nextSyncAt)
+            let next = try #require(test.engine.status().nextSyncAt)
             #expect(next <= test.clock.timestamp + .seconds(2))
             test.upstream.failList("/parts", nil)
             try await passTime(test) { try test.store.rowCounts()["parts"] == 0 }
@@ -205,7 +205,7 @@ struct SyncEngineTests {
             test.upstream.setOffline(true)
             try await test.change("a", #"{"notes":"x"}"#)
             await #expect(throws: SyncError.offline("connection refused")) { try await test.engine.sync(SyncRequest()) }
-            #expect(await test.engine.status().state == .offline)
+            #expect(test.engine.status().state == .offline)
             let (changes, _) = try test.store.pending(PendingQuery(limit: 10))
             #expect(changes.first?["state"]?.string == "queued")
             #expect(changes.first?["retry_count"]?.integer == 0)
@@ -281,7 +281,7 @@ struct SyncEngineTests {
             test.upstream.fail(.throttled(.seconds(60), "too many"))
             try await test.change("a", #"{"notes":"x"}"#)
             await #expect(throws: SyncError.self) { try await test.engine.sync(SyncRequest()) }
-            let until = try #require(await test.engine.status().retryAfter)
+            let until = try #require(test.engine.status().retryAfter)
             #expect(until == test.clock.timestamp + .seconds(60))
             let asked = test.upstream.pages.count
             await #expect(throws: SyncError.self) { try await test.engine.sync(SyncRequest()) }
@@ -334,7 +334,7 @@ struct SyncEngineTests {
         await test.engine.pause()
         try await test.running {
             await #expect(throws: SyncError.paused) { try await test.engine.sync(SyncRequest()) }
-            #expect(await test.engine.status().state == .paused)
+            #expect(test.engine.status().state == .paused)
             await test.engine.resume()
             try await test.engine.sync(SyncRequest())
         }
@@ -348,7 +348,7 @@ struct SyncEngineTests {
         let test = try TestEngine(upstream: first.upstream, store: first.store, pause: pause)
         try await test.running {
             await #expect(throws: SyncError.paused) { try await test.engine.sync(SyncRequest()) }
-            #expect(await test.engine.status().state == .paused)
+            #expect(test.engine.status().state == .paused)
             #expect(test.upstream.pages.isEmpty)
             await test.engine.resume()
             try await test.engine.sync(SyncRequest())

@@ -130,7 +130,7 @@ extension Handlers {
             file = try status.here.flatMap { try contents.open($0.sha256) }
         }
         guard let content = status.here, let file else {
-            throw await missingContent(of: "\(entity.name)/\(key)", status, outcome, request)
+            throw missingContent(of: "\(entity.name)/\(key)", status, outcome, request)
         }
         try await noteUse(of: content, status.usedAt)
         return Kept(content: content, file: file, status: outcome.map { CacheStatus($0, isMiss: isMiss) })
@@ -139,12 +139,12 @@ extension Handlers {
     /// Why the cache has no content of a record that it has.
     private func missingContent(
         of name: String, _ status: ContentStatus, _ outcome: RefreshOutcome?, _ request: Request
-    ) async -> Problem {
+    ) -> Problem {
         // Nothing says where it would be, so the record has none.
         if status.address == nil { return .notFound("\(name) has no content") }
         if status.isQueued, status.here == nil { return .notFound("the content of \(name) was deleted") }
         guard outcome == nil, Freshness.isOnlyIfCached(request) else {
-            return await missing("the content of \(name)", outcome)
+            return missing("the content of \(name)", outcome)
         }
         return Problem(
             .onlyIfCached, "the content of \(name) is not in the cache, and Cache-Control forbids to ask the upstream",

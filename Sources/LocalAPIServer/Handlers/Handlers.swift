@@ -144,11 +144,11 @@ package struct DaemonDescription: Sendable {
     /// The number of the signed bundle in use; nil if there is none.
     package var bundle: Int?
     /// Why a newer configuration is not in use; nil when there is none.
-    package var rejection: @Sendable () async -> String?
+    package var rejection: @Sendable () -> String?
 
     package init(
         version: String, startedAt: Timestamp, warnings: [String] = [], instance: String = "", site: String = "",
-        schemaHash: String = "", bundle: Int? = nil, rejection: @escaping @Sendable () async -> String? = { nil }
+        schemaHash: String = "", bundle: Int? = nil, rejection: @escaping @Sendable () -> String? = { nil }
     ) {
         self.version = version
         self.startedAt = startedAt

@@ -9,7 +9,7 @@ extension Handlers {
 
     func metricsText() async throws -> Response {
         let (measures, hooks) = try await store.away { (try $0.measures(), try $0.hookStates()) }
-        let status = await engine.status()
+        let status = engine.status()
         var text = MetricsText()
         addProcess(to: &text)
         addQueue(measures, to: &text)

@@ -9,21 +9,21 @@ internal import SyncEngine
 /// (`not_listed`), or the cache cannot know now (`not_cached`).
 extension Handlers {
     /// `outcome` is nil if the upstream was not asked.
-    func missing(_ entity: String, _ key: String, _ outcome: RefreshOutcome? = nil) async -> Problem {
+    func missing(_ entity: String, _ key: String, _ outcome: RefreshOutcome? = nil) -> Problem {
         do {
             if let absence = try store.absence(of: key, entity) { return Self.problem(absence, entity, key) }
         } catch {
             return (error as? CacheError).map { Problem($0) } ?? .unavailable("\(error)")
         }
-        var problem = await missing("\(entity)/\(key)", outcome)
+        var problem = missing("\(entity)/\(key)", outcome)
         problem.detail += Self.idAlone(entity, key)
         return problem
     }
 
     /// The same for a write, and for a read of what belongs to the record. The upstream is asked for a record only when
     /// it is read by its key, so waiting alone does not help.
-    func missingUnread(_ entity: String, _ key: String) async -> Problem {
-        var problem = await missing(entity, key)
+    func missingUnread(_ entity: String, _ key: String) -> Problem {
+        var problem = missing(entity, key)
         if problem.code == .notCached { problem.detail += readFirst(entity, key) }
         return problem
     }
@@ -45,7 +45,7 @@ extension Handlers {
     }
 
     /// The same for something that the cache can never know not to exist, such as a content.
-    func missing(_ name: String, _ outcome: RefreshOutcome?) async -> Problem {
+    func missing(_ name: String, _ outcome: RefreshOutcome?) -> Problem {
         let start = "\(name) is not in the cache"
         var problem =
             switch outcome {
@@ -61,13 +61,13 @@ extension Handlers {
         if let outcome { problem.headers.append(("Cache-Status", CacheStatus(missing: outcome).text)) }
         guard problem.code == .notCached else { return problem }
         if outcome == nil { problem.headers.append(("Cache-Status", CacheStatus.unasked.text)) }
-        problem.headers.append(("Retry-After", String(await secondsToNextTry())))
+        problem.headers.append(("Retry-After", String(secondsToNextTry())))
         return problem
     }
 
     /// For a caller that takes an answer from the cache or none (`Cache-Control: only-if-cached`).
-    func onlyIfCached(_ entity: String, _ key: String) async -> Problem {
-        let problem = await missing(entity, key)
+    func onlyIfCached(_ entity: String, _ key: String) -> Problem {
+        let problem = missing(entity, key)
         guard problem.code == .notCached else { return problem }
         return Problem(
             .onlyIfCached, "\(entity)/\(key) is not in the cache, and Cache-Control forbids to ask the upstream",
@@ -95,8 +95,8 @@ extension Handlers {
     }
 
     /// Until the upstream takes calls again, or the next pull begins.
-    private func secondsToNextTry() async -> Int64 {
-        let status = await engine.status()
+    private func secondsToNextTry() -> Int64 {
+        let status = engine.status()
         guard let time = status.retryAfter ?? status.nextSyncAt else { return 30 }
         return min(max(time.since(now()).components.seconds + 1, 1), 3600)
     }

@@ -59,17 +59,17 @@ extension Handlers {
         var outcome: RefreshOutcome?
         if query.freshness == .upstreamFirst {
             outcome = await engine.refresh(entity, key: key, for: ReadCaller(request))
-            if outcome == .absent { throw await missing("\(entity.name)/\(key)", outcome) }
+            if outcome == .absent { throw missing("\(entity.name)/\(key)", outcome) }
         }
         if let shown = try await shown(entity, key, query) {
             return answer(shown, outcome.map { CacheStatus($0, isMiss: false) }, EntityTag.known(by: request))
         }
-        if Freshness.isOnlyIfCached(request) { throw await onlyIfCached(entity.name, key) }
+        if Freshness.isOnlyIfCached(request) { throw onlyIfCached(entity.name, key) }
         if outcome == nil, query.freshness != .cachedOnly {
             outcome = await engine.refresh(entity, key: key, for: ReadCaller(request))
         }
         guard let outcome, let shown = try await shown(entity, key, query) else {
-            throw await missing(entity.name, key, outcome)
+            throw missing(entity.name, key, outcome)
         }
         return answer(shown, CacheStatus(outcome, isMiss: true), EntityTag.known(by: request))
     }

@@ -16,6 +16,12 @@ extension Handlers {
         .document(try await statusDocument())
     }
 
+    /// The same at once; nil while something may be missing, which takes a look at the token's file.
+    func quickStatus() throws -> Response? {
+        let status = engine.status()
+        return status.isUnproven ? nil : .document(try document(of: status, missing: nil))
+    }
+
     /// Body, optional: `{"entities": ["orders"], "full": true, "delete": true}`.
     func sync(_ request: Request) async throws -> Response {
         var mistakes = mistakes
@@ -87,9 +93,13 @@ extension Handlers {
     // MARK: The status document
 
     func statusDocument() async throws -> JSONText {
-        let (status, missing) = await engine.report()
+        let status = engine.status()
+        return try document(of: status, missing: await engine.missing(status))
+    }
+
+    private func document(of status: SyncStatus, missing: String?) throws -> JSONText {
         let summary = try store.summary()
-        let rejection = await about.rejection().map { "the new configuration is not in use: \($0)" }
+        let rejection = about.rejection().map { "the new configuration is not in use: \($0)" }
         let warnings = about.warnings + [rejection].compactMap(\.self)
         // Written straight into one array, because pages and commands poll it.
         var document = JSONWriter(capacity: 256 + 256 * schema.entities.count)

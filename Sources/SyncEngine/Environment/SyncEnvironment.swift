@@ -38,6 +38,7 @@ struct SyncEnvironment: Sendable {
     let absences = AbsenceMarks()
     /// Which records the upstream refuses to show.
     let refusedReads = RefusedReads()
+    let board = StatusBoard()
     let isolation = EngineIsolation()
 }
 

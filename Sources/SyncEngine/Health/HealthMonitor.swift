@@ -16,6 +16,7 @@ actor HealthMonitor {
             if breaker.isDown, !oldValue.isDown { downSince = environment.monotonicNow() }
             let isReachable = breaker.offline == nil
             if isReachable != (oldValue.offline == nil) { environment.measure(.reachability(isReachable)) }
+            environment.board.note { $0.breaker = breaker }
             environment.changed()
         }
     }
@@ -23,7 +24,10 @@ actor HealthMonitor {
     private(set) var downSince: Timestamp?
     /// Whether changes get through. It has no effect on reading.
     private(set) var bar = AccountBar() {
-        didSet { if oldValue.reason != bar.reason { environment.changed() } }
+        didSet {
+            environment.board.note { $0.bar = bar }
+            if oldValue.reason != bar.reason { environment.changed() }
+        }
     }
     /// Which changes the upstream asks to wait with. It has no effect on anything else.
     private(set) var throttled = ThrottledChanges()

@@ -36,6 +36,9 @@ package struct SyncStatus: Sendable, Equatable {
     package var nextSyncAt: Timestamp?
     package var error: String?
     package var isReachable: Bool
+    /// The upstream has failed and never served a record, so something may be missing: see `SyncEngine.missing(_:)`. One that has
+    /// served records lacks nothing, even without a token.
+    package var isUnproven = false
     /// The upstream does not accept the token, or there is none.
     package var needsSignIn = false
     /// The upstream accepts the token, but no change of this account.

@@ -21,8 +21,13 @@ actor PullLoop: TokenRefusalObserver {
     private let account: AccountCheck
     nonisolated let heartbeat: Heartbeat
 
-    private(set) var run = SyncRun() { didSet { environment.changed() } }
-    private(set) var nextSyncAt: Timestamp?
+    private(set) var run = SyncRun() {
+        didSet {
+            environment.board.note { $0.run = run }
+            environment.changed()
+        }
+    }
+    private var nextSyncAt: Timestamp? { didSet { environment.board.note { $0.nextSyncAt = nextSyncAt } } }
     /// True while a run pulls the entities whose held edits must be merged before anything is sent.
     private(set) var isPullingForHeldEdits = false
     private var requested: SyncRequest?

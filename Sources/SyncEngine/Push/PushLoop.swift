@@ -15,7 +15,12 @@ actor PushLoop {
     private let unwritten: UnwrittenOutcomes
     nonisolated let heartbeat: Heartbeat
 
-    private(set) var isPushing = false { didSet { environment.changed() } }
+    private var isPushing = false {
+        didSet {
+            environment.board.note { $0.isPushing = isPushing }
+            environment.changed()
+        }
+    }
     /// The newest change that may be begun while a caller waits for the changes before it.
     private var newestToPush = Int64.max
     /// Callers that wait for the end of the push under way.

@@ -22,8 +22,7 @@ actor Daemon {
     private var next: Setup?
     /// The last working setup while `setup` is not ready yet.
     private var previous: Setup?
-    /// Why the configuration read last was rejected.
-    private var rejection: String?
+    private let rejection = Rejection()
     private var sockets = ListeningSockets()
     private var webhookSockets = ListeningSockets()
     /// Those of the service manager that were reported as not used.
@@ -114,7 +113,7 @@ actor Daemon {
             }
             try changeSockets(to: new)
             next = new
-            rejection = nil
+            rejection.reason = nil
             log.notice("reloaded the configuration")
             for warning in new.configuration.warnings { log.warning("\(warning)") }
             serving?.cancel()
@@ -127,7 +126,7 @@ actor Daemon {
     private func reject(_ error: any Error) {
         let reason = CommandFailure(any: error)?.message ?? "\(error)"
         log.error("the new configuration is invalid; keeping the old one", metadata: ["error": "\(reason)"])
-        rejection = reason
+        rejection.reason = reason
         host.notifier.send(.status("the new configuration is invalid: \(reason)"))
         statusChanged.announce()
     }
@@ -161,7 +160,7 @@ actor Daemon {
         self.opening = opening
         let service = Service(
             setup: setup, host: host, listeners: { try await self.listen() },
-            ready: { await self.noteReady(at: $0) }, rejection: { await self.rejection }, statusChanged: statusChanged)
+            ready: { await self.noteReady(at: $0) }, rejection: rejection, statusChanged: statusChanged)
         let task = Task { try await service.run(opening) }
         serving = task
         let result = await withTaskCancellationHandler {

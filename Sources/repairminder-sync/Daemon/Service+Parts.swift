@@ -53,7 +53,7 @@ extension Service {
         return ReminderKeeper(
             store: store, delivers: configuration.reminders.recipient != nil, deliveredBefore: deliveredBefore,
             isCaughtUp: {
-                let entities = await engine.status().entities
+                let entities = engine.status().entities
                 return names.allSatisfy { name in entities[name]?.lastSyncedAt.map { $0 > start } ?? false }
             }, now: host.now, clock: TimerClock(),
             log: logger("reminders"))
@@ -67,7 +67,7 @@ extension Service {
                 transport: transport, now: host.now, log: logger("hooks"))
         }
         let reachability = HookKeeper.Reachability(changed: statusChanged) {
-            let status = await engine.status()
+            let status = engine.status()
             // Not known before the first answer.
             let isKnown = !status.isReachable || status.entities.values.contains { $0.lastSyncedAt != nil }
             return isKnown ? status.isReachable : nil
@@ -128,7 +128,7 @@ extension Service {
         let limits = LogLimits(
             age: .seconds(configuration.history.keepDays * 86_400), count: configuration.history.keepChanges)
         return LogKeeper(
-            store: store, limits: limits, isBusy: { await engine.status().state == .syncing }, now: host.now,
+            store: store, limits: limits, isBusy: { engine.status().state == .syncing }, now: host.now,
             clock: TimerClock(), log: log)
     }
 
@@ -232,7 +232,8 @@ extension Service {
             warnings: try configuration.plainHTTP(with: setup.schema)
                 + [configuration.bundle?.warning].compactMap(\.self) + leftBehind(store, state),
             instance: configuration.instance ?? host.machine.hostName, site: configuration.site ?? "",
-            schemaHash: setup.schemaHash, bundle: configuration.bundle?.serial, rejection: rejection)
+            schemaHash: setup.schemaHash, bundle: configuration.bundle?.serial,
+            rejection: { [rejection] in rejection.reason })
     }
 
     /// A warning for each other database with queued changes, of the account in use or for another upstream.

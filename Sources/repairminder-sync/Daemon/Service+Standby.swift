@@ -27,7 +27,7 @@ extension Service {
         guard let standby else { return try await deliver(store, engine, remindersAfter: nil) }
         let turn = DeliveryTurn(
             store, setup.schema, shared: standby.deliveries, isOwn: { standby.lease.mayPush }, changed: statusChanged,
-            pulled: { await engine.status().entities.compactMapValues(\.lastSyncedAt) },
+            pulled: { engine.status().entities.compactMapValues(\.lastSyncedAt) },
             deliversReminders: !setup.schema.reminders.isEmpty && setup.configuration.reminders.recipient != nil,
             now: host.now, clock: TimerClock(), log: logger("standby"))
         try await turn.run { try await deliver(store, engine, remindersAfter: $0) }

@@ -19,7 +19,7 @@ struct Service: Sendable {
     /// Called when the cache is open and the server accepts callers at these addresses.
     let ready: @Sendable ([BoundAddress]) async -> Void
     /// Why a newer configuration was rejected; nil when none was.
-    let rejection: @Sendable () async -> String?
+    let rejection: Rejection
     /// Signals that something other than the cache has changed in the status, such as a rejected configuration.
     let statusChanged: ChangeSignal
 
@@ -191,10 +191,10 @@ struct Service: Sendable {
     /// Nil when the database cannot be read right now.
     private func statusLine(_ store: CacheStore, _ engine: SyncEngine) async -> String? {
         guard let summary = try? store.summary() else { return nil }
-        let (status, missing) = await engine.report()
+        let status = engine.status()
         return StatusLine(
             status: status, pending: summary.count.pending, failed: summary.count.failed,
-            conflicts: summary.openConflicts, missing: missing, rejection: await rejection()
+            conflicts: summary.openConflicts, missing: await engine.missing(status), rejection: rejection.reason
         ).text(at: host.now(), in: .current)
     }
 
@@ -203,7 +203,7 @@ struct Service: Sendable {
             watch: { [statusChanged] in
                 let others = statusChanged.commits
                 return { await statusChanged.wait(after: others) }
-            }, isBusy: { await engine.status().state == .syncing }, clock: TimerClock(),
+            }, isBusy: { engine.status().state == .syncing }, clock: TimerClock(),
             releaseMemory: ResidentMemory.release)
     }
 

@@ -146,7 +146,7 @@ struct AccountBarTests {
             #expect(try test.store.pendingCount() == PendingCount(pending: 20, failed: 0))
             let requests = test.upstream.pushes.count
             #expect(requests > 150 && requests < 4 * 3600 / 60 + 20, "\(requests)")
-            let status = await test.engine.status()
+            let status = test.engine.status()
             #expect(status.state == .error)
             #expect(status.error?.hasPrefix("the upstream refuses this account's changes: PATCH answered") == true)
             #expect(status.error?.contains("sign in again") == true && status.refusesAccount && !status.needsSignIn)
@@ -155,8 +155,8 @@ struct AccountBarTests {
             try await test.until { try test.store.pendingCount().pending == 0 }
             #expect(try test.store.pendingCount().failed == 0)
             #expect(test.upstream.pushes.count < requests + 40)
-            #expect(await test.engine.status().error == nil)
-            #expect(await !test.engine.status().refusesAccount)
+            #expect(test.engine.status().error == nil)
+            #expect(!test.engine.status().refusesAccount)
         }
     }
 
@@ -254,14 +254,14 @@ struct AccountBarTests {
                 status: status, "PATCH answered \(status) with a web page where JSON belongs", isPage: true)
             test.upstream.refuse { _ in page }
             try await change(1, test)
-            try await test.until { await test.engine.status().error != nil }
-            let error = try #require(await test.engine.status().error)
+            try await test.until { test.engine.status().error != nil }
+            let error = try #require(test.engine.status().error)
             #expect(error.hasPrefix("the upstream takes no changes right now, as during maintenance: PATCH answered"))
             #expect(error.contains("they wait") && !error.contains("account") && !error.contains("sign in"))
-            #expect(await !test.engine.status().needsSignIn)
+            #expect(!test.engine.status().needsSignIn)
             test.upstream.refuse(nil)
             try await test.until { try test.store.pendingCount().pending == 0 }
-            #expect(await test.engine.status().error == nil)
+            #expect(test.engine.status().error == nil)
         }
     }
 
@@ -285,7 +285,7 @@ struct AccountBarTests {
             #expect(failed["record_id"] == "o3" && failed.at(path: "error.class") == "refused")
             #expect(failed.at(path: "error.message")?.string?.hasSuffix("; other changes are accepted") == true)
             #expect(test.upstream.pushes.count <= 19 + 3)
-            #expect(await test.engine.status().error == nil)
+            #expect(test.engine.status().error == nil)
         }
     }
 
@@ -300,7 +300,7 @@ struct AccountBarTests {
             let pages = test.upstream.pages.count
             try await test.engine.sync(SyncRequest())
             #expect(test.upstream.pages.count > pages)
-            #expect(await test.engine.status().needsSignIn, "no other change has shown yet that the token counts")
+            #expect(test.engine.status().needsSignIn, "no other change has shown yet that the token counts")
             for number in 2...4 {
                 try await test.change("o\(number)", #"{"notes":"mine"}"#)
                 test.engine.noteLocalWrite()
@@ -311,7 +311,7 @@ struct AccountBarTests {
             #expect(failed["record_id"] == "o1" && failed.at(path: "error.class") == "unauthorized")
             #expect(failed.at(path: "error.message")?.string?.hasSuffix("; other changes are accepted") == true)
             #expect(try test.store.pendingCount().failed == 1)
-            #expect(await !test.engine.status().needsSignIn)
+            #expect(!test.engine.status().needsSignIn)
         }
     }
 
@@ -328,12 +328,12 @@ struct AccountBarTests {
             #expect(try test.store.pendingCount() == PendingCount(pending: 20, failed: 0))
             let requests = test.upstream.pushes.count
             #expect(requests < 4 * 3600 / 60 + 40, "\(requests)")
-            #expect(await test.engine.status().needsSignIn)
+            #expect(test.engine.status().needsSignIn)
 
             test.upstream.refuse(nil)
             try await test.until { try test.store.pendingCount().pending == 0 }
             #expect(try test.store.pendingCount().failed == 0)
-            #expect(await !test.engine.status().needsSignIn)
+            #expect(!test.engine.status().needsSignIn)
         }
     }
 
@@ -364,11 +364,11 @@ struct AccountBarTests {
             let barred = barred
             test.upstream.refuse { $0.path == "/orders/o1" ? barred : .refused(status: 422, "too long") }
             try await change(1, test)
-            try await test.until { await test.engine.status().error != nil }
+            try await test.until { test.engine.status().error != nil }
             try await test.change("o2", #"{"notes":"mine"}"#)
             test.engine.noteLocalWrite()
             try await test.until { try test.store.pendingCount().failed == 2 }
-            #expect(await test.engine.status().error == nil)
+            #expect(test.engine.status().error == nil)
         }
     }
 }

@@ -21,10 +21,10 @@ struct FleetTests {
         let test = try await synced()
         try await test.running {
             await test.clock.waitForSleepers(2)
-            let status = await test.engine.status()
+            let status = test.engine.status()
             #expect(status.lastSyncAt == nil && status.nextSyncAt == test.clock.timestamp + .seconds(900))
             try await test.engine.sync(SyncRequest())
-            #expect(await test.engine.status().lastSyncAt == test.clock.timestamp)
+            #expect(test.engine.status().lastSyncAt == test.clock.timestamp)
         }
     }
 
@@ -39,7 +39,7 @@ struct FleetTests {
             let end = test.clock.timestamp + .seconds(3600)
             try await test.until(step: .seconds(5)) { test.clock.timestamp >= end }
             test.upstream.setOffline(false)
-            try await test.until(step: .seconds(5)) { await test.engine.status().state != .offline }
+            try await test.until(step: .seconds(5)) { test.engine.status().state != .offline }
             #expect(try test.store.pendingCount().pending == 1)
             test.engine.noteLocalWrite()
             let back = test.clock.timestamp

@@ -106,7 +106,7 @@ struct HeldEditTests {
             for list in ["/orders", "/parts"] { test.upstream.failList(list, failure) }
             test.upstream.failProbes(true)
             for _ in 1...2 { await #expect(throws: SyncError.self) { try await test.engine.sync(SyncRequest()) } }
-            #expect(await test.engine.status().state == .error)
+            #expect(test.engine.status().state == .error)
             try await test.change("a", #"{"notes":"mine"}"#)
             test.clock.advance(by: .seconds(1))
             try editThere(test, at: test.clock.timestamp)

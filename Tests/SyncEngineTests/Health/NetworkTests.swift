@@ -12,7 +12,7 @@ struct NetworkTests {
         test.upstream.setOffline(true)
         try await test.running {
             await #expect(throws: SyncError.self) { try await test.engine.sync(SyncRequest()) }
-            #expect(await test.engine.status().state == .offline)
+            #expect(test.engine.status().state == .offline)
             test.upstream.setOffline(false)
             await test.engine.networkChanged()
             // The clock stands still: no wait can have ended by itself.
@@ -35,10 +35,10 @@ struct NetworkTests {
             }
             await test.clock.waitForSleepers(2)
             await test.engine.networkChanged()
-            #expect(await test.engine.status().state == .offline)
+            #expect(test.engine.status().state == .offline)
             test.upstream.setOffline(false)
             let changed = test.clock.now
-            while await !test.engine.status().isReachable {
+            while !test.engine.status().isReachable {
                 await test.clock.waitForSleepers(2)
                 test.clock.advance(by: .milliseconds(10))
             }
@@ -52,11 +52,11 @@ struct NetworkTests {
         try await test.running {
             try await test.engine.sync(SyncRequest())
             await test.engine.networkChanged()
-            #expect(await test.engine.status().isReachable)
+            #expect(test.engine.status().isReachable)
             test.upstream.setOffline(true)
-            #expect(await test.engine.status().isReachable)
+            #expect(test.engine.status().isReachable)
             await test.engine.networkChanged()
-            let status = await test.engine.status()
+            let status = test.engine.status()
             #expect(status.state == .offline)
             #expect(status.error == "connection refused")
         }
@@ -74,12 +74,12 @@ struct NetworkTests {
             test.upstream.onProbe { for await _ in answers {} }
             async let handled: Void = test.engine.networkChanged()
             await test.clock.waitForSleepers(3)
-            #expect(await test.engine.status().isReachable)
+            #expect(test.engine.status().isReachable)
             test.clock.advance(by: .milliseconds(400))
             await handled
-            #expect(await test.engine.status().state == .offline)
+            #expect(test.engine.status().state == .offline)
             answer.finish()
-            while await !test.engine.status().isReachable { await Task.yield() }
+            while !test.engine.status().isReachable { await Task.yield() }
         }
     }
 
@@ -91,7 +91,7 @@ struct NetworkTests {
             await test.engine.pause()
             test.upstream.setOffline(true)
             await test.engine.networkChanged()
-            #expect(await test.engine.status().isReachable)
+            #expect(test.engine.status().isReachable)
         }
     }
 }

@@ -113,7 +113,7 @@ struct OutageTests {
             test.upstream.failProbes(true)
             for list in ["/orders", "/parts"] { test.upstream.failList(list, failure) }
             await #expect(throws: SyncError.self) { try await test.engine.sync(SyncRequest()) }
-            #expect(await test.engine.status().state == .error)
+            #expect(test.engine.status().state == .error)
             let end = test.clock.timestamp + .seconds(3600)
             try await test.until(step: .seconds(10)) { test.clock.timestamp >= end }
             #expect(test.upstream.pushes.count < 10)
@@ -137,12 +137,12 @@ struct OutageTests {
             test.upstream.failProbes(true)
             for list in ["/orders", "/parts"] { test.upstream.failList(list, failure) }
             await #expect(throws: SyncError.self) { try await test.engine.sync(SyncRequest()) }
-            #expect(await test.engine.status().state == .error)
+            #expect(test.engine.status().state == .error)
             test.upstream.clearFailures()
             for list in ["/orders", "/parts"] { test.upstream.failList(list, nil) }
             try await test.until(step: .seconds(10)) { try test.store.pendingCount().pending == 0 }
             #expect(try test.store.pendingCount().failed == 0)
-            #expect(await test.engine.status().error == nil)
+            #expect(test.engine.status().error == nil)
         }
     }
 
@@ -156,7 +156,7 @@ struct OutageTests {
                 let entity = try #require(test.store.schema[name])
                 #expect(await test.engine.refresh(entity, key: "x") != .stored)
             }
-            #expect(await test.engine.status().error == nil)
+            #expect(test.engine.status().error == nil)
             try await test.engine.sync(SyncRequest())
         }
     }
@@ -288,7 +288,7 @@ struct OutageTests {
             test.engine.noteLocalWrite()
             // The next sync, which would find out as well, is minutes away.
             try await test.until { test.clock.timestamp.since(began) >= .seconds(30) }
-            let state = await test.engine.status().state
+            let state = test.engine.status().state
             #expect((state == .error) == isOutage, "\(state)")
         }
     }
@@ -322,9 +322,9 @@ struct OutageTests {
             #expect(test.upstream.pushes.count == 1, "not a moment too early")
             test.upstream.fail(.throttled(.seconds(30), "too many"))
             try await test.until { test.upstream.pushes.count == 2 }
-            let held = try #require(await test.engine.status().retryAfter).since(test.clock.timestamp)
+            let held = try #require(test.engine.status().retryAfter).since(test.clock.timestamp)
             #expect(held > .zero && held <= .seconds(30))
-            let next = try #require(await test.engine.status().nextSyncAt).since(test.clock.timestamp)
+            let next = try #require(test.engine.status().nextSyncAt).since(test.clock.timestamp)
             #expect(next > .zero && next <= .seconds(990))
             try await test.until { try test.store.pendingCount().pending == 0 }
         }

@@ -19,10 +19,10 @@ struct RecoveryTests {
             await #expect(throws: SyncError.self) { try await test.engine.sync(SyncRequest()) }
             let words =
                 "the upstream fails at every request, as during maintenance: down; changes wait, and are sent when it works again"
-            try await test.until { await test.engine.status().error == words }
+            try await test.until { test.engine.status().error == words }
             test.upstream.failProbes(false)
             for list in ["/orders", "/parts"] { test.upstream.failList(list, nil) }
-            try await test.until { await test.engine.status().error == nil }
+            try await test.until { test.engine.status().error == nil }
         }
     }
 
@@ -42,10 +42,10 @@ struct RecoveryTests {
             test.upstream.failProbes(true)
             for list in ["/orders", "/parts"] { test.upstream.failList(list, .unclear(status: 503, "down")) }
             await #expect(throws: SyncError.self) { try await test.engine.sync(SyncRequest()) }
-            #expect(await test.engine.status().state == .error)
+            #expect(test.engine.status().state == .error)
             test.upstream.failProbes(false)
             for list in ["/orders", "/parts"] { test.upstream.failList(list, nil) }
-            try await test.until { await test.engine.status().error == nil }
+            try await test.until { test.engine.status().error == nil }
             let end = test.clock.timestamp + .seconds(60)
             try await test.until { test.clock.timestamp >= end }
             #expect(!test.upstream.pushes.contains { $0.request.path == "/orders/2" })
@@ -89,7 +89,7 @@ struct RecoveryTests {
             #expect(test.upstream.pages.count < 60)
             let back = test.clock.timestamp
             for list in ["/orders", "/parts"] { test.upstream.failList(list, nil) }
-            try await test.until { await test.engine.status().error == nil }
+            try await test.until { test.engine.status().error == nil }
             #expect(test.clock.timestamp.since(back) <= .seconds(130))
         }
     }

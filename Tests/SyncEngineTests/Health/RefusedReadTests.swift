@@ -30,7 +30,7 @@ struct RefusedReadTests {
             }
             let rows = try test.store.rowCounts()
             #expect(rows["orders"] == 1 && rows["customers"] == 1)
-            let status = await test.engine.status()
+            let status = test.engine.status()
             #expect(!status.needsSignIn && status.error?.hasPrefix("parts: the list answered 401") == true)
             #expect(try test.store.cursor(of: "parts").error?.contains("may not read this one") == true)
             #expect(try test.store.cursor(of: "orders").error == nil)
@@ -68,7 +68,7 @@ struct RefusedReadTests {
             test.upstream.failRecords(refusal)
             let parts = try #require(test.store.schema["parts"])
             _ = await test.engine.refresh(parts, key: "p")
-            #expect(await !test.engine.status().needsSignIn)
+            #expect(!test.engine.status().needsSignIn)
         }
     }
 
@@ -79,7 +79,7 @@ struct RefusedReadTests {
             try await test.engine.sync(SyncRequest())
             for path in ["/parts", "/orders", "/customers"] { test.upstream.failList(path, refusal) }
             await #expect(throws: SyncError.self) { try await test.engine.sync(SyncRequest()) }
-            let status = await test.engine.status()
+            let status = test.engine.status()
             #expect(status.needsSignIn && status.error == refusal.message)
             #expect(try test.store.cursor(of: "parts").error == nil)
         }
@@ -91,7 +91,7 @@ struct RefusedReadTests {
         test.upstream.failList("/parts", refusal)
         try await test.running {
             await #expect(throws: SyncError.self) { try await test.engine.sync(SyncRequest()) }
-            #expect(await test.engine.status().needsSignIn)
+            #expect(test.engine.status().needsSignIn)
         }
     }
 
@@ -102,7 +102,7 @@ struct RefusedReadTests {
         for path in ["/orders", "/customers"] { test.upstream.failList(path, .malformed("no list")) }
         try await test.running {
             await #expect(throws: SyncError.self) { try await test.engine.sync(SyncRequest()) }
-            #expect(await test.engine.status().needsSignIn)
+            #expect(test.engine.status().needsSignIn)
         }
     }
 

@@ -45,10 +45,10 @@ struct ThrottledListsTests {
         test.upstream.failList("/orders", .throttled(.seconds(600), "too many"))
         func asked() -> Int { test.upstream.pages.count { $0.path == "/orders" } }
         try await test.running {
-            try await test.until { await test.engine.status().retryAfter != nil }
+            try await test.until { test.engine.status().retryAfter != nil }
             #expect(try test.record("p", "parts") == nil, "the first time, everything waits")
             try await test.until(step: .seconds(5)) { asked() == 2 }
-            try await test.until { await test.engine.status().retryAfter == nil }
+            try await test.until { test.engine.status().retryAfter == nil }
             #expect(try test.record("p", "parts") != nil)
             let began = test.clock.timestamp
             _ = try await test.store.create("orders", body: .object(["notes": "new"]), at: began)

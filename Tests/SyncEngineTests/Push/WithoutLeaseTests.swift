@@ -57,11 +57,11 @@ struct WithoutLeaseTests {
             let lists = ["/orders", "/parts", "/tools"]
             for list in lists { test.upstream.failList(list, .unclear(status: 503, "down")) }
             await #expect(throws: SyncError.self) { try await test.engine.sync(SyncRequest(full: true)) }
-            #expect(await test.engine.status().error != nil)
+            #expect(test.engine.status().error != nil)
             let asked = test.upstream.accountRequests
             test.upstream.failProbes(false)
             for list in lists { test.upstream.failList(list, nil) }
-            try await test.until { await test.engine.status().error == nil }
+            try await test.until { test.engine.status().error == nil }
             #expect(test.upstream.pushes.isEmpty)
             #expect(test.upstream.accountRequests > asked)
         }

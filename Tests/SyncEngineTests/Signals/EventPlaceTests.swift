@@ -73,7 +73,7 @@ struct EventPlaceTests {
             try add("p")
             try test.upstream.set("/log", #"[{"id":"p"}]"#)
             try await test.until { try test.record("p", "parts") != nil }
-            try await test.until { await test.engine.status().signals.first?.isConnected == true }
+            try await test.until { test.engine.status().signals.first?.isConnected == true }
         }
     }
 
@@ -87,9 +87,9 @@ struct EventPlaceTests {
         let tokens = Counter()
         test.upstream.onPage { [upstream = test.upstream] in upstream.renew("/log", "s\(tokens.next())") }
         try await test.running {
-            try await test.until { await test.engine.status().signals.first?.error?.contains("/log") == true }
+            try await test.until { test.engine.status().signals.first?.error?.contains("/log") == true }
             test.upstream.onPage {}
-            try await test.until { await test.engine.status().signals.first?.isConnected == true }
+            try await test.until { test.engine.status().signals.first?.isConnected == true }
         }
     }
 

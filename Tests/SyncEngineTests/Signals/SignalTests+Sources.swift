@@ -25,7 +25,7 @@ extension SignalTests {
             try await pass(.seconds(5), test)
             #expect(test.upstream.pages.dropFirst(pages).count { $0.path == "/parts" } == 1)
             // A broken stream is no outage.
-            #expect(await test.engine.status().isReachable)
+            #expect(test.engine.status().isReachable)
             #expect(try await statusBecomes(connected: true, test))
         }
     }
@@ -40,15 +40,15 @@ extension SignalTests {
                 // No time passes.
                 try await eventually { test.upstream.streams.isOpen }
             }
-            #expect(await test.engine.status().signals.first?.error == nil)
+            #expect(test.engine.status().signals.first?.error == nil)
         }
     }
 
     private func statusBecomes(connected: Bool, _ test: TestEngine) async throws -> Bool {
         try await test.until(step: .milliseconds(10)) {
-            await test.engine.status().signals.first?.isConnected == connected
+            test.engine.status().signals.first?.isConnected == connected
         }
-        return await test.engine.status().signals.map(\.path) == ["/realtime"]
+        return test.engine.status().signals.map(\.path) == ["/realtime"]
     }
 
     private static let log =
@@ -68,7 +68,7 @@ extension SignalTests {
             try await pass(.seconds(40), test)
             // The last event is listed again each time.
             #expect(test.upstream.recordRequests == reads)
-            #expect(await test.engine.status().signals.first?.isConnected == true)
+            #expect(test.engine.status().signals.first?.isConnected == true)
         }
         let kept = try #require(store.withLock { $0 })
         #expect(try kept.setting("signals:events /log") == "2026-01-02T00:00:00Z")
@@ -109,9 +109,9 @@ extension SignalTests {
         let source = "events: { path: /log, since: { param: after, next: { last: id } }, entity: orders, key: id }"
         try await running(source, logging: lines) { test in
             test.upstream.failList("/log", .unclear(status: 500, "broken"))
-            try await test.until { await test.engine.status().signals.first?.error == "broken" }
+            try await test.until { test.engine.status().signals.first?.error == "broken" }
             try await pass(.seconds(120), test)
-            let status = await test.engine.status()
+            let status = test.engine.status()
             #expect(status.isReachable && status.error == nil)
             test.upstream.failList("/log", .unclear(status: 500, "broken otherwise"))
             try await pass(.seconds(120), test)
@@ -125,11 +125,11 @@ extension SignalTests {
         let source = "events: { path: /log, since: { param: after, next: { last: id } }, entity: orders, key: id }"
         try await running(source) { test in
             test.upstream.failList("/log", .unclear(status: 500, "broken"))
-            try await test.until { await test.engine.status().signals.first?.error == "broken" }
+            try await test.until { test.engine.status().signals.first?.error == "broken" }
             let repaired = test.clock.timestamp + .seconds(500)
             try await test.until { test.clock.timestamp >= repaired }
             test.upstream.failList("/log", nil)
-            try await test.until { await test.engine.status().signals.first?.isConnected == true }
+            try await test.until { test.engine.status().signals.first?.isConnected == true }
             #expect(test.clock.timestamp.since(repaired) <= .seconds(60))
         }
     }
@@ -171,7 +171,7 @@ extension SignalTests {
             test.engine.refuseSignal(from: hook)
             try await test.until(step: .milliseconds(50)) { try notes("b", test) == "changed" }
             #expect(test.measurements.all.contains(.signal(source: "webhook /h", .refused)))
-            let status = try #require(await test.engine.status().signals.first)
+            let status = try #require(test.engine.status().signals.first)
             #expect(status.isConnected == nil && status.lastSignalAt != nil)
         }
     }

@@ -28,7 +28,7 @@ struct SignalTests {
         try test.upstream.set("/orders/a/messages", "[]")
         try test.upstream.set("/orders/b/messages", "[]")
         try await test.running {
-            try await test.until { await test.engine.status().lastSyncAt != nil }
+            try await test.until { test.engine.status().lastSyncAt != nil }
             if source == Self.sse {
                 try await test.until { test.upstream.streams.isOpen }
                 // The pull for what was missed before the stream was open.
@@ -68,7 +68,7 @@ struct SignalTests {
     /// Sends a signal, and returns a second after it was noticed.
     func takeIn(_ id: String, _ test: TestEngine) async throws {
         say(id, test)
-        try await test.until(step: .milliseconds(50)) { await test.engine.status().signals.first?.lastSignalAt != nil }
+        try await test.until(step: .milliseconds(50)) { test.engine.status().signals.first?.lastSignalAt != nil }
         try await pass(.seconds(1), test)
     }
 
@@ -175,12 +175,12 @@ struct SignalTests {
     @Test("a run that signals cause does not put off the next one for everything")
     func nextSync() async throws {
         try await running { test in
-            let next = await test.engine.status().nextSyncAt
+            let next = test.engine.status().nextSyncAt
             for _ in 1...5 {
                 say(nil, test)
                 try await pass(.seconds(3), test)
             }
-            #expect(await test.engine.status().nextSyncAt == next)
+            #expect(test.engine.status().nextSyncAt == next)
         }
     }
 
@@ -191,7 +191,7 @@ struct SignalTests {
         try await running { test in
             test.upstream.setOffline(true)
             await test.engine.requestSync(SyncRequest())
-            try await test.until { await !test.engine.status().isReachable }
+            try await test.until { !test.engine.status().isReachable }
             let (pages, reads) = (test.upstream.pages.count, test.upstream.recordRequests)
             try test.upstream.set("/orders", Self.orders("one", "meanwhile"))
             say("b", test)

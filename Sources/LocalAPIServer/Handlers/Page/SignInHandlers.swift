@@ -6,8 +6,8 @@ internal import SyncEngine
 
 /// `/v1/_sign-in`: signs in to the upstream as `repairminder-sync login` does, one question after another.
 extension Handlers {
-    func signInWays() async throws -> Response {
-        let isNeeded = await engine.status().needsSignIn
+    func signInWays() -> Response {
+        let isNeeded = engine.status().needsSignIn
         let document = JSONText.object([
             "needed": .boolean(isNeeded && parts.signIns != nil),
             "ways": .array((parts.signIns?.names ?? []).map { .string($0) }),
