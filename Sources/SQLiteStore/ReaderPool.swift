@@ -61,6 +61,12 @@ package final class ReaderPool: Sendable {
 
     // MARK: Commits
 
+    /// Differs after each commit; nil while one is under way. What is read later is as new as this moment, or newer.
+    package var settledMoment: UInt64? {
+        let now = moment.load(ordering: .sequentiallyConsistent)
+        return holdsSnapshots && now.isMultiple(of: 2) ? now : nil
+    }
+
     /// Call it before a commit of the one writer. May be called again before `endCommit`.
     package func beginCommit() {
         if moment.load(ordering: .relaxed).isMultiple(of: 2) { moment.add(1, ordering: .sequentiallyConsistent) }

@@ -68,6 +68,9 @@ extension CacheStore {
         }
     }
 
+    /// While it is the same, so is everything that is read; nil while a commit is under way.
+    package var moment: UInt64? { readers.settledMoment }
+
     /// A list that can be read again and again. `opening` is written before its array, so that the caller need not copy a large
     /// page into its answer. Throws for a query that the schema does not allow.
     package func prepared(

@@ -11,13 +11,19 @@ final class ComputedMembers: Sendable {
     private struct Member: Sendable {
         /// Where `openings` has it.
         var opening: Range<Int>
+        /// Where `openings` has it with the values of a boolean.
+        var isTrue: Range<Int>
+        var isFalse: Range<Int>
         var isBoolean: Bool
+
+        /// Where `openings` has it with this value of its column; nil for a number that is no boolean.
+        func known(_ value: Int64) -> Range<Int>? { value == 1 ? isTrue : value == 0 ? isFalse : nil }
     }
 
     private let members: [Member]
     private let names: [(name: String, quoted: String)]
-    /// The names with quotes, each between a comma and a colon. In one array, because one for each would be retained for
-    /// each record.
+    /// The names with quotes, each between a comma and a colon, alone and with `true` and `false`. In one array, because one for
+    /// each would be retained for each record.
     private let openings: [UInt8]
     /// Nil if it is not known: then every document is searched.
     private let given: RecordMark?
@@ -28,9 +34,13 @@ final class ComputedMembers: Sendable {
         names = fields.map { ($0.name, "\"\($0.name)\"") }
         var openings: [UInt8] = []
         members = fields.map { field in
-            let start = openings.count
-            openings += ",\"\(field.name)\":".utf8
-            return Member(opening: start..<openings.count, isBoolean: field.kind == .boolean)
+            let places = ["", "true", "false"].map { value in
+                let start = openings.count
+                openings += ",\"\(field.name)\":\(value)".utf8
+                return start..<openings.count
+            }
+            return Member(
+                opening: places[0], isTrue: places[1], isFalse: places[2], isBoolean: field.kind == .boolean)
         }
         self.openings = openings
     }
@@ -50,6 +60,9 @@ final class ComputedMembers: Sendable {
                 guard type != SQLITE_NULL else { continue }
                 if mayBeGiven, Self.has(names[index].quoted, document) {
                     Self.set(names[index].name, value, type, member.isBoolean, in: output, from: start)
+                } else if member.isBoolean, type == SQLITE_INTEGER, let known = member.known(sqlite3_value_int64(value))
+                {
+                    output.append(UnsafeBufferPointer(rebasing: openings[known]))
                 } else {
                     output.append(UnsafeBufferPointer(rebasing: openings[member.opening]))
                     Self.append(value, type, member.isBoolean, to: output)

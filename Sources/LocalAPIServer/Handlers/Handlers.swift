@@ -22,6 +22,7 @@ struct Handlers: Sendable {
     /// Writes whose callers wait for the upstream.
     let waitingWrites = CallerCount()
     let askedLists = AskedLists()
+    let answeredLists = AnsweredLists()
     let entitiesStatus = EntitiesStatus()
     /// The time zone of the dashboard's days.
     let calendar: DashboardCalendar

@@ -7,7 +7,7 @@ internal import SocketServer
 extension Handlers {
     /// `GET /v1`.
     func index(_ request: Request) throws -> Response {
-        var response = Response.tagged(Array(indexDocument.bytes), for: request)
+        var response = Response.tagged(Array(indexDocument.bytes)).unlessKnown(to: request)
         response.headers.append(
             ("Link", "</openapi.json>; rel=\"service-desc\", <\(Self.manual)>; rel=\"service-doc\""))
         return response
@@ -40,12 +40,12 @@ extension Handlers {
 
     /// `GET /v1/schema`.
     func schemaDescription(_ request: Request) throws -> Response {
-        .tagged(Array(SchemaDescription.json(of: schema).bytes), for: request)
+        .tagged(Array(SchemaDescription.json(of: schema).bytes)).unlessKnown(to: request)
     }
 
     /// `GET /v1/schema/{entity}`.
     func schemaDescription(of name: String, _ request: Request) throws -> Response {
-        .tagged(Array(SchemaDescription.json(of: try entity(name)).bytes), for: request)
+        .tagged(Array(SchemaDescription.json(of: try entity(name)).bytes)).unlessKnown(to: request)
     }
 }
 

@@ -19,17 +19,28 @@ extension Response {
         .json(status, Array(document.bytes))
     }
 
-    /// JSON with a tag of its own; 304 if the caller has it already.
-    static func tagged(_ bytes: [UInt8], for request: Request) -> Response {
-        tagged(bytes, EntityTag.text(of: bytes), EntityTag.known(by: request))
-    }
+    /// JSON with a tag of its own.
+    static func tagged(_ bytes: [UInt8]) -> Response { tagged(bytes, EntityTag.text(of: bytes)) }
 
     /// JSON with its tag; 304 if it is one of those that are `known`.
     static func tagged(_ bytes: [UInt8], _ tag: String, _ known: [String]) -> Response {
-        guard !EntityTag.isKnown(tag, to: known) else { return unchanged(tag) }
+        EntityTag.isKnown(tag, to: known) ? unchanged(tag) : tagged(bytes, tag)
+    }
+
+    private static func tagged(_ bytes: [UInt8], _ tag: String) -> Response {
         var response = Response.json(200, bytes)
         response.headers.append(("ETag", tag))
         return response
+    }
+
+    /// 304 if the caller has this version already.
+    consuming func unlessKnown(to request: Request) -> Response {
+        let known = EntityTag.known(by: request)
+        guard let tag, EntityTag.isKnown(tag, to: known) else { return self }
+        status = 304
+        headers.removeAll { $0.name == "Content-Type" }
+        body = .bytes([])
+        return self
     }
 
     static func unchanged(_ tag: String) -> Response { Response(status: 304, headers: headers("ETag", tag)) }

@@ -35,21 +35,28 @@ extension Handlers {
         let page = try await store.anyList(
             store.prepared(query, include: include, after: Self.opening), isLong: isTried && !query.usesSearch,
             for: ReadCaller(request))
-        return answer(page, request, since: begun)
+        return answer(page, request, since: begun).unlessKnown(to: request)
     }
 
     /// A page of the same list at once; nil for a whole list, for one that takes long, and for a search, which may have to
-    /// wait for its index.
+    /// wait for its index. Nothing is read if the same was asked for since the last commit.
     func cachedList(_ entity: Entity, _ request: Request) throws -> Response? {
         let begun = now()
         let format = ListFormat(request)
         guard !format.isWhole else { return nil }
+        let moment = store.moment
+        if let moment, let known = answeredLists.answer(to: request, at: moment) {
+            return known.unlessKnown(to: request)
+        }
         let list = try askedLists.list(of: entity.name, request.query ?? "") { text in
             let (query, include) = try asked(QueryParameters(text), of: entity, as: format)
             return try store.prepared(query, include: include, after: Self.opening)
         }
         guard !list.query.usesSearch, let page = try store.quickList(list) else { return nil }
-        return answer(page, request, since: begun)
+        let response = answer(page, request, since: begun)
+        // One that says how long it took does not take as long the next time.
+        if let moment, page.unindexed.isEmpty { answeredLists.keep(response, to: request, at: moment) }
+        return response.unlessKnown(to: request)
     }
 
     // MARK: The request
@@ -75,7 +82,7 @@ extension Handlers {
     private func answer(_ page: consuming ListPage, _ request: Request, since begun: Timestamp) -> Response {
         var page = page
         Self.close(&page)
-        var response = Response.tagged(page.records, for: request)
+        var response = Response.tagged(page.records)
         NextLink.add(page.next, to: &response, of: request)
         if let scan = scan(page, since: begun) { response.headers.append(scan) }
         return response
