@@ -2,7 +2,7 @@ package import EntitySchema
 internal import JSONText
 internal import SchemaDrift
 
-/// The earliest and the latest change time of a page.
+/// The latest change time of a page, and that of its last record.
 ///
 /// Times in the usual notation and of one length compare as bytes, so only a few are read.
 struct ChangeTimes {
@@ -13,9 +13,12 @@ struct ChangeTimes {
     private let clock: Duration
     /// Of those that are not compared as bytes, the last one: records that changed together share it.
     private var lastUnusual: JSONText?
-    private var times: [Int: (least: JSONText, greatest: JSONText)] = [:]
-    private(set) var earliest: String?
+    private var greatest: [Int: JSONText] = [:]
+    private var last: JSONText?
     private(set) var latest: String?
+
+    /// That of the last record that has one.
+    var ending: String? { last.map(text) }
 
     /// `serverNow`: no change can be later.
     init(upTo serverNow: Timestamp, clock: Duration = .zero) {
@@ -25,22 +28,20 @@ struct ChangeTimes {
     }
 
     mutating func insert(_ time: JSONText) {
-        guard time.kind != .null, time != lastUnusual else { return }
+        guard time.kind != .null else { return }
+        last = time
+        guard time != lastUnusual else { return }
         guard isUsual(time) else {
             lastUnusual = time
             return include(text(time))
         }
-        guard let known = times[time.bytes.count] else { return times[time.bytes.count] = (time, time) }
-        if time.bytes.lexicographicallyPrecedes(known.least.bytes) { times[time.bytes.count]?.least = time }
-        if known.greatest.bytes.lexicographicallyPrecedes(time.bytes) { times[time.bytes.count]?.greatest = time }
+        guard let known = greatest[time.bytes.count] else { return greatest[time.bytes.count] = time }
+        if known.bytes.lexicographicallyPrecedes(time.bytes) { greatest[time.bytes.count] = time }
     }
 
     /// Call this after the last time.
     mutating func finish() {
-        for (least, greatest) in times.values {
-            include(text(least))
-            include(text(greatest))
-        }
+        for time in greatest.values { include(text(time)) }
     }
 
     private func isUsual(_ time: JSONText) -> Bool {
@@ -51,7 +52,6 @@ struct ChangeTimes {
     }
 
     private mutating func include(_ time: String) {
-        earliest = min(earliest ?? time, time)
         if time <= latestPlausible { latest = max(latest ?? time, time) }
     }
 

@@ -41,7 +41,7 @@ package struct PulledPage: Sendable {
     package var details: [Detail]
 
     /// A pull by newest first needs to know how far down the list it is.
-    var wantsEarliest: Bool { cursor?.pull?.kind == .newest }
+    var wantsEnding: Bool { cursor?.pull?.kind == .newest }
     /// Asks whether older versions than the cached ones came. A list of what changed since a time would show the newer ones too.
     var wantsOverwritten: Bool { isOfEverything || view == .single }
     /// The pull began with an empty table.
@@ -160,9 +160,9 @@ package struct PageOutcome: Sendable, Equatable {
     package var outside = 0
     /// The fields that the window tests and that some record shows.
     package var shown: Set<String> = []
-    /// The latest and, for a pull by newest first, the earliest change time of the page, as normalized text.
+    /// The latest change time of the page and, for a pull by newest first, that of its last record, as normalized text.
     package var latestChange: String?
-    package var earliestChange: String?
+    package var endingChange: String?
     /// How late its latest record is, in milliseconds before the watermark.
     package var lateness: Int64 = 0
     /// The earliest change time of a cached version that an older one of the page has replaced, when asked for, as normalized text.

@@ -4,7 +4,7 @@ import Testing
 
 @testable import CacheStore
 
-@Suite("The first and the last change time of a page")
+@Suite("The latest change time of a page, and that of its last record")
 struct ChangeTimesTests {
     @Test("times of other zones are compared as times, not as text")
     func zones() throws {
@@ -13,7 +13,7 @@ struct ChangeTimesTests {
             times.insert(.string(text))
         }
         times.finish()
-        #expect(times.earliest == "2026-11-21T01:00:00.000Z" && times.latest == "2026-11-21T10:00:00.000Z")
+        #expect(times.ending == "2026-11-21T01:00:00.000Z" && times.latest == "2026-11-21T10:00:00.000Z")
     }
 
     @Test("times without zone are those of the upstream's clock")

@@ -89,12 +89,12 @@ struct UnchangedRecordsTests {
         func times(_ texts: String...) async throws -> [String?] {
             let records = texts.enumerated().map { #"{"id":"t\#($0)","updated_at":\#($1)}"# }
             let found = try await outcome("[\(records.joined(separator: ","))]", cache)
-            return [found.earliestChange, found.latestChange]
+            return [found.endingChange, found.latestChange]
         }
         #expect(
             try await times(
-                #""2026-11-20T10:00:00Z""#, #""2026-11-20T10:30:00+02:00""#, #""2026-11-20T10:00:00.5Z""#,
-                #""2099-01-01T00:00:00Z""#, "null")
+                #""2026-11-20T10:00:00Z""#, #""2026-11-20T10:00:00.5Z""#, #""2099-01-01T00:00:00Z""#,
+                #""2026-11-20T10:30:00+02:00""#, "null")
                 == ["2026-11-20T08:30:00.000Z", "2026-11-20T10:00:00.500Z"])
         #expect(try await times(#""2099-01-01T00:00:00Z""#) == ["2099-01-01T00:00:00.000Z", nil])
         #expect(try await times("null") == [nil, nil])

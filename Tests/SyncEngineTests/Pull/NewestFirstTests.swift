@@ -105,6 +105,21 @@ struct NewestFirstTests {
         #expect(try test.cursor.pull == nil)
     }
 
+    @Test("old records that are pinned to the top do not hide what an interrupted pull has left")
+    func pinned() async throws {
+        let test = try await filled()
+        let news = (11...14).reversed().map { (id: "n\($0)", day: $0) }
+        let listed = [(id: "o1", day: 1)] + news + Array(old.dropLast())
+        serve(listed, failingAt: 2, test)
+        await #expect(throws: UpstreamError.self) { try await test.pull() }
+        serve(listed, test)
+        try await test.pull()
+        #expect(try test.keys().isSuperset(of: ["n14", "n13", "n12", "n11"]))
+        serve(listed, test)
+        try await test.pull()
+        #expect(test.upstream.positions == [nil, "2"])
+    }
+
     @Test("our own acknowledged changes on top do not hide the changes of others between them")
     func behindOurOwn() async throws {
         let test = try await filled()

@@ -217,8 +217,9 @@ struct ListPull {
     /// changes with others' between them, records of an interrupted pull, and rows that were committed late.
     private func knowsTheRest(after outcome: PageOutcome) -> Bool {
         guard !outcome.changed, outcome.records > outcome.setAside else { return false }
-        guard let covered = plan.covered(by: cursor), let earliest = outcome.earliestChange else { return false }
-        return earliest < covered
+        // What is pinned to the top of a list may be old.
+        guard let covered = plan.covered(by: cursor), let ending = outcome.endingChange else { return false }
+        return ending < covered
     }
 
     // MARK: The end
