@@ -70,6 +70,22 @@ struct PositionTests {
         #expect(try test.keys() == ["a", "b", "c", "d", "e"])
     }
 
+    @Test("a position with nothing behind it is no end: the record that it names may have been deleted")
+    func namesDeleted() async throws {
+        let test = try TestPull(
+            "since: { param: since, field: updated_at }, pagination: { style: cursor, next: { last: id } }")
+        try await cutOff(test)
+        let pages = try pages.map { try JSONText(parsing: $0) }
+        let isFirst = Flag()
+        test.upstream.answering { request in
+            if isFirst.take() { return .success(Page(records: .array([JSONText]()), count: 0)) }
+            return .success(PagedUpstream.page(pages, request.position))
+        }
+        try await test.pull()
+        #expect(test.upstream.positions == ["3", nil, "2", "3"])
+        #expect(try test.keys() == ["a", "b", "c", "d", "e"])
+    }
+
     @Test("a position that the upstream replaces by another one is no end of the pull, and deletes nothing")
     func replaced() async throws {
         let test = try TestPull()

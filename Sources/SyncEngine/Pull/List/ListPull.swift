@@ -132,12 +132,14 @@ struct ListPull {
         }
     }
 
-    /// A position that the upstream no longer accepts is dropped, once.
+    /// A position that the upstream no longer accepts is dropped, once. So is one with nothing behind it: where a position names a
+    /// record, such as the last one that was read, many upstreams show nothing once that is deleted.
     private mutating func first() async throws -> FetchedPage? {
         if isResumed {
             do {
                 progress.seen = pull.began.map { SeenRecords(knownUpTo: 0, position: $0) }
-                return try await reader.read()
+                let page = try await reader.read()
+                if let page, page.page.count > 0 || page.after.position != nil { return page }
             } catch let error as UpstreamError where error.refusesPosition || error.refuses(plan.deltaToken) {}
         }
         try begin(pull)
