@@ -24,10 +24,12 @@ struct NextPage {
         case .page(_, let pages):
             return nextPage(count: count, total: total, pages: pages?.value(in: body)?.wholeNumber, more: more)
         case .offset:
-            let (end, overflow) = request.offset.addingReportingOverflow(count)
+            // As with numbered pages, all records of one may be such as the caller may not see.
+            let isHidden = count == 0 && more == true
+            let (end, overflow) = request.offset.addingReportingOverflow(isHidden ? request.list.pageSize : count)
             let isLast = more.map(!) ?? total.map { end >= $0 } ?? (count < request.list.pageSize)
-            // An empty page is the end whatever the counts say, or a list that shrinks would be read forever.
-            return count == 0 || isLast || overflow ? nil : "\(end)"
+            // Any other empty page is the end whatever the counts say, or a list that shrinks would be read forever.
+            return count == 0 && !isHidden || isLast || overflow ? nil : "\(end)"
         case .cursor(_, let place): return more == false ? nil : try cursor(place, body, isEmpty: count == 0)
         case .lastRecord(_, let place):
             let isLast = more.map(!) ?? (count < request.list.pageSize)
@@ -55,7 +57,7 @@ struct NextPage {
     private func nextPage(count: Int, total: Int?, pages: Int?, more: Bool?) -> String? {
         let (number, before) = request.page
         let (seen, overflow) = before.addingReportingOverflow(count)
-        guard count > 0, !overflow, number < Int.max else { return nil }
+        guard count > 0 || more == true, !overflow, number < Int.max else { return nil }
         let isLast: Bool
         if let more {
             isLast = !more

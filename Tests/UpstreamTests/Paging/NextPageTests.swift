@@ -98,6 +98,18 @@ struct NextPageTests {
         #expect(try next(pageRequest(style, "\(Int.max)"), count: 10) == nil)
     }
 
+    @Test("an empty page is not the last one where a mark says that there are more")
+    func hidden() throws {
+        for (style, position, expected) in [
+            (page, "3/14", "4/14"), (.offset(parameter: "skip"), "14", "24"),
+        ] as [(ListPlan.Style, String, String)] {
+            var request = pageRequest(style, position)
+            request.list.more = Place(paths: ["has_more"])
+            #expect(try next(request, #"{"has_more":true,"pages":1}"#, count: 0, total: 14) == expected)
+            #expect(try next(request, #"{"has_more":false,"pages":9}"#, count: 0, total: 90) == nil)
+        }
+    }
+
     @Test(
         "a mark that says that there are more pages is a boolean, or the number of records that are left",
         arguments: [
