@@ -117,11 +117,11 @@ extension AbsenceJudge {
                 }
                 refusals = 0
             } catch let error as UpstreamError
-                where (error.mayConcernRecord || error.isServerFailure) && refusals + 1 < Self.mostRefusals
+                where (error.mayConcernRecord || error.mayConcernAll) && refusals + 1 < Self.mostRefusals
             {
                 refusals += 1
-                // If the upstream fails at another record as well, it is not about this one.
-                if error.isServerFailure, try await !servesAnother(of: entity, than: suspects.map(\.key)) {
+                // If the upstream answers so for another record as well, it is not about this one.
+                if error.mayConcernAll, try await !servesAnother(of: entity, than: suspects.map(\.key)) {
                     throw error
                 }
                 findings.mayPass = findings.mayPass || error.isServerFailure

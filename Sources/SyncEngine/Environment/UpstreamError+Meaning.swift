@@ -48,6 +48,9 @@ extension UpstreamError {
         }
     }
 
+    /// Whether the same may be about every record: another one shows that. Some answer 401 for one that the account may not see.
+    var mayConcernAll: Bool { if case .unauthorized = self { true } else { isServerFailure } }
+
     /// Whether the upstream has failed at this request, as some do for a key that they do not have.
     var isServerFailure: Bool { if case .unclear(500, _) = self { true } else { false } }
 

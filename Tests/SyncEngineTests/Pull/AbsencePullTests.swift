@@ -192,9 +192,10 @@ struct AbsencePullTests {
     }
 
     @Test(
-        "a record that was merged into another, or at which the upstream fails, holds up no other's deletion",
+        "a record that was merged, may not be seen, or at which the upstream fails holds up no other's deletion",
         arguments: [
             UpstreamError.barred(status: 301, "GET /orders/k7 answered 301 to /orders/k1"),
+            .unauthorized("GET /orders/k7 answered 401: you are not authorized to see it"),
             .unclear(status: 500, "GET /orders/k7 answered 500"),
         ])
     func undecidable(_ error: UpstreamError) async throws {
