@@ -137,7 +137,9 @@ struct DetailPuller {
         var page = PulledPage(
             entity: entity.name, records: .array(batch.fetched.compactMap(\.record)),
             position: batch.position,
-            details: batch.fetched.map { PulledPage.Detail(key: $0.parent.key, value: $0.parent.value) },
+            details: batch.fetched.filter { !isFresh($0.parent) }.map {
+                PulledPage.Detail(key: $0.parent.key, value: $0.parent.value)
+            },
             view: fetch.isSingle ? .single : .list)
         for detail in details {
             let isConfirmed = puller.deletionGuard.confirmed.contains(detail.entity)
@@ -145,6 +147,13 @@ struct DetailPuller {
                 batch.fetched.compactMap { $0.families[detail.entity] }, deletes: isConfirmed ? .all : .none)
         }
         return try await store.apply(page, at: puller.now()).children
+    }
+
+    /// Whether it has just changed, so that the upstream may not show all of that yet, or show it on one of its servers only. It is
+    /// fetched again with the next pull.
+    private func isFresh(_ parent: CacheStore.OutdatedParent) -> Bool {
+        guard let changed = (try? JSONText(parsing: parent.record)).flatMap(entity.changeTime) else { return false }
+        return (.seconds(-1)..<puller.schema.upstream.settle).contains(puller.upstreamTime.since(changed))
     }
 
     // MARK: Fetching
