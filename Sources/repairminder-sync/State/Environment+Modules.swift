@@ -1,24 +1,39 @@
 import Glibc
 
 extension Environment {
-    /// Variables by which OpenSSL finds modules, or files that name some. It loads them into this process and runs
-    /// them.
-    private static let modulePlaces = ["OPENSSL_CONF", "OPENSSL_CONF_INCLUDE", "OPENSSL_ENGINES", "OPENSSL_MODULES"]
+    /// Variables by which OpenSSL and Kerberos, which PostgreSQL's library asks, find modules, or files that name some. They load
+    /// them into this process and run them.
+    private static let modulePlaces = [
+        "OPENSSL_CONF", "OPENSSL_CONF_INCLUDE", "OPENSSL_ENGINES", "OPENSSL_MODULES", "KRB5_CONFIG", "GSS_MECH_CONFIG",
+    ]
 
-    /// Those that lead where another user than root could put something, or that depend on the working directory. /dev/null,
-    /// which every user can write to, is how a configuration is left out.
+    /// Those that lead where another user than root could put something, or that depend on the working directory.
     var plantedModules: [String] {
         Self.modulePlaces.filter { name in
-            guard let place = variables[name], !["", "/dev/null"].contains(place) else { return false }
-            return !place.hasPrefix("/") || StateOwner.stranger(on: PathSteps(to: place).steps, owner: 0) != nil
-                || ProgramFile(path: place, trusted: [0]).refusal != nil
+            guard let text = variables[name] else { return false }
+            // Kerberos takes several places, with colons between them.
+            return ([text[...]] + text.split(separator: ":")).contains { Self.isPlanted(String($0)) }
         }
     }
 
-    /// Has root's process run no module of another user, from whom root can have the variables (`su`). Call it before
-    /// the first thread.
+    /// /dev/null, which every user can write to, is how a configuration is left out.
+    private static func isPlanted(_ place: String) -> Bool {
+        guard !["", "/dev/null"].contains(place) else { return false }
+        return !place.hasPrefix("/") || StateOwner.stranger(on: PathSteps(to: place).steps, owner: 0) != nil
+            || ProgramFile(path: place, trusted: [0]).refusal != nil
+    }
+
+    /// The signals at which Swift's runtime reports a crash.
+    private static let crashes = [SIGQUIT, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP]
+
+    /// Has root's process run no module or program of another user, and write no file for one, from whom root can have the
+    /// variables (`su`). Call it before the first thread.
     func forgetPlantedModules() {
         guard geteuid() == 0 else { return }
+        // The runtime has read SWIFT_BACKTRACE before `main`: it names the program that a crash starts, and the report's file.
+        for number in Self.crashes { signal(number, SIG_DFL) }
+        // Kerberos makes the file that this names.
+        unsetenv("KRB5_TRACE")
         for name in plantedModules {
             unsetenv(name)
             StandardStream.error.write(

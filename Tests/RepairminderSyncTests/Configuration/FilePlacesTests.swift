@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test(
-        "root takes OpenSSL's modules only from where no other user can put some",
+        "root takes the modules of libraries only from where no other user can put some",
         .enabled(if: getuid() == 0, "only root can act as two users"))
     func modules() throws {
         let file = try folder.write("", to: "openssl.cnf")
@@ -57,6 +57,15 @@ import Testing
         #expect(planted(file) == ["OPENSSL_CONF"])
         try #require(chmod(file, 0o644) == 0 && chown(file, 7, 7) == 0)
         #expect(planted(file) == ["OPENSSL_CONF"])
+        // The file may also be one of several, or stand in a folder whose name looks like the first of two.
+        let own = try folder.write("", to: "krb5.conf")
+        let odd = try folder.write("", to: "krb5.conf:/krb5.conf")
+        try #require([own, odd].allSatisfy { chmod($0, 0o644) == 0 } && chown(odd, 7, 7) == 0)
+        func asked(_ places: String) -> [String] { folder.environment(["KRB5_CONFIG": places]).plantedModules }
+        #expect(asked(own) == [] && asked("\(own):\(own)") == [])
+        for places in [file, "\(own):\(file)", "\(own):krb5.conf", odd] {
+            #expect(asked(places) == ["KRB5_CONFIG"], "\(places)")
+        }
     }
 
     @Test(
