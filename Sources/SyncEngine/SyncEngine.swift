@@ -118,17 +118,13 @@ package actor SyncEngine: RunSteps {
 
     /// Call it when the queue has a new change; the change is sent a moment later, so that a burst goes out together.
     package nonisolated func noteLocalWrite() {
-        Task { [sleeps = environment.sleeps] in
-            await sleeps.push.wake()
-            await sleeps.wakeUploads()
-        }
+        Task { [sleeps = environment.sleeps] in await sleeps.wakeSenders() }
     }
 
     /// Call it when a person wants changes retried: they need not wait for the retry budget.
     package func noteRetry() async {
         await monitor.refillBudget()
-        await environment.sleeps.push.wake()
-        await environment.sleeps.wakeUploads()
+        await environment.sleeps.wakeSenders()
     }
 
     /// Starts a sync, or joins the one under way.

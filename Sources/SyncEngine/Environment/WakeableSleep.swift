@@ -49,6 +49,12 @@ struct LoopSleeps: Sendable {
         uploads = (0..<Self.parallelUploads).map { _ in WakeableSleep(clock: clock) }
     }
 
+    /// Wakes all loops that send changes.
+    func wakeSenders() async {
+        await push.wake()
+        await wakeUploads()
+    }
+
     func wakeUploads() async {
         for sleep in uploads { await sleep.wake() }
     }

@@ -313,10 +313,7 @@ actor HealthMonitor {
         environment.log.notice("the upstream accepts changes of this account again")
         guard refusedToken else { return hastenWaiting() }
         // Changes that were answered 401 are ready.
-        Task {
-            await environment.sleeps.push.wake()
-            await environment.sleeps.wakeUploads()
-        }
+        Task { await environment.sleeps.wakeSenders() }
     }
 
     /// The upstream did not let a change through. The first time that it refuses the token, all requests are held until
