@@ -43,6 +43,15 @@ package final class ChangeSignal: Sendable {
         }
     }
 
+    /// Calls `look` now and after each commit, until the signal is closed or the task is cancelled.
+    package func follow(_ look: () async -> Void) async {
+        while !Task.isCancelled, !isClosed {
+            let commits = self.commits
+            await look()
+            await wait(after: commits)
+        }
+    }
+
     /// Ends all current and future waits.
     package func close() { wakeAll { $0.isClosed = true } }
 

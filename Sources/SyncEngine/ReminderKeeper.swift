@@ -44,18 +44,10 @@ package struct ReminderKeeper: Sendable {
     /// Runs until the task is cancelled.
     package func run() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { await followCommits() }
+            group.addTask { await store.signal.follow { await sleep.wake() } }
             group.addTask { try await keep() }
             defer { group.cancelAll() }
             try await group.next()
-        }
-    }
-
-    private func followCommits() async {
-        while !Task.isCancelled, !store.signal.isClosed {
-            let commits = store.signal.commits
-            await sleep.wake()
-            await store.signal.wait(after: commits)
         }
     }
 

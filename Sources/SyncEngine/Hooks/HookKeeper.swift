@@ -47,7 +47,7 @@ package struct HookKeeper: Sendable {
     package func run() async throws {
         while loops.isEmpty { try await clock.sleep(for: Self.day) }
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { await followCommits() }
+            group.addTask { await store.signal.follow { for loop in loops { await loop.wake() } } }
             if let reachability { group.addTask { try await follow(reachability) } }
             for loop in loops { group.addTask { try await loop.run() } }
             defer { group.cancelAll() }
@@ -60,14 +60,6 @@ package struct HookKeeper: Sendable {
         for loop in loops {
             while try await loop.step() == nil { try Task.checkCancellation() }
             try await loop.storeDelivered()
-        }
-    }
-
-    private func followCommits() async {
-        while !Task.isCancelled, !store.signal.isClosed {
-            let commits = store.signal.commits
-            for loop in loops { await loop.wake() }
-            await store.signal.wait(after: commits)
         }
     }
 
