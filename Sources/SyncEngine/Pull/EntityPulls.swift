@@ -254,11 +254,8 @@ struct EntityPulls {
         try await setError(message, of: entity)
     }
 
-    /// Stores the error of the entity's last pull. Writes nothing when there is no error and there was none.
+    /// Stores the error of the entity's last pull.
     private func setError(_ message: String?, of entity: String) async throws {
-        var cursor = try store.cursor(of: entity)
-        guard message != nil || cursor.error != nil else { return }
-        cursor.error = message
-        try await store.setCursor(of: entity, to: cursor)
+        try await store.changeCursor(of: entity) { $0.error = message }
     }
 }

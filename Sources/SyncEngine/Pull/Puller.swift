@@ -105,11 +105,17 @@ struct Puller: Sendable {
 
     /// Stores how many records are kept although they seem to be gone, and why.
     func noteHeld(_ count: Int, _ reason: String?, of entity: String) async throws {
-        var cursor = try store.cursor(of: entity)
-        guard cursor.heldDeletions != count || cursor.held != reason else { return }
-        cursor.heldDeletions = count
-        cursor.held = reason
-        try await store.setCursor(of: entity, to: cursor)
+        try await store.changeCursor(of: entity) { ($0.heldDeletions, $0.held) = (count, reason) }
+    }
+}
+
+extension CacheStore {
+    /// Changes the entity's cursor. Writes nothing if that makes no difference.
+    func changeCursor(of entity: String, _ change: (inout PullCursor) -> Void) async throws {
+        let before = try cursor(of: entity)
+        var changed = before
+        change(&changed)
+        if changed != before { try await setCursor(of: entity, to: changed) }
     }
 }
 

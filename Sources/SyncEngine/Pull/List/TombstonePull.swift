@@ -41,12 +41,9 @@ struct TombstonePull {
     /// Before each pull of the records and after the first: stores where the list is read from. What was deleted before the
     /// records were first read is not here; what was deleted since is asked for, however often the list fails at first.
     func begin() async throws {
-        var cursor = try store.cursor(of: Self.cursor(of: entity))
-        guard list.plan.isSince, cursor.watermark == nil,
-            let watermark = try store.cursor(of: entity.name).watermark
-        else { return }
-        cursor.watermark = watermark
-        try await store.setCursor(of: Self.cursor(of: entity), to: cursor)
+        guard list.plan.isSince else { return }
+        let watermark = try store.cursor(of: entity.name).watermark
+        try await store.changeCursor(of: Self.cursor(of: entity)) { $0.watermark = $0.watermark ?? watermark }
     }
 
     /// A list that fails delays its deletions, and no record. Until it is read again, records may come that were created
@@ -55,9 +52,7 @@ struct TombstonePull {
         do {
             return try await run()
         } catch let error as UpstreamError where !error.concernsWholeUpstream {
-            var cursor = try store.cursor(of: Self.cursor(of: entity))
-            cursor.error = error.message
-            try await store.setCursor(of: Self.cursor(of: entity), to: cursor)
+            try await store.changeCursor(of: Self.cursor(of: entity)) { $0.error = error.message }
             return Outcome(
                 delay: "records are up to date, but deletions are delayed: \(list.plan.path) failed: \(error.message)"
             )
@@ -66,9 +61,7 @@ struct TombstonePull {
 
     /// No record has come since the list failed, so none was created again.
     func forgetDoubt() async throws {
-        var cursor = try store.cursor(of: Self.cursor(of: entity))
-        cursor.error = nil
-        try await store.setCursor(of: Self.cursor(of: entity), to: cursor)
+        try await store.changeCursor(of: Self.cursor(of: entity)) { $0.error = nil }
     }
 
     /// Whether records may have come since the list failed.

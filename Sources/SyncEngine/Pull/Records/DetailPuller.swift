@@ -126,10 +126,8 @@ struct DetailPuller {
 
     /// Stores when the children of all parents were first fetched.
     private func noteEnd(of children: String) async throws {
-        var cursor = try store.cursor(of: children)
-        guard cursor.lastSyncedAt == nil, try store.cursor(of: entity.name).lastSyncedAt != nil else { return }
-        cursor.lastSyncedAt = puller.now()
-        try await store.setCursor(of: children, to: cursor)
+        guard try store.cursor(of: entity.name).lastSyncedAt != nil else { return }
+        try await store.changeCursor(of: children) { $0.lastSyncedAt = $0.lastSyncedAt ?? puller.now() }
     }
 
     /// Writes a batch in one transaction: one for each record would cost an fsync each.
