@@ -109,6 +109,20 @@ struct ChildReader {
         family.age = [first.age, second.age].compactMap(\.self).max()
     }
 
+    /// The children of a parent as they are now: from their list, or embedded in the parent's record. Not complete if they cannot
+    /// be asked for.
+    func family(of record: JSONText, key: JSONText, from upstream: any Upstream) async throws -> Family {
+        var family = Family(key: key, children: [], isComplete: false)
+        if let template = detail.path {
+            if let path = parent.path(template, of: record) { try await fetch(&family, at: path, from: upstream) }
+            return family
+        }
+        let list = try await upstream.record(of: parent, known: record).flatMap { detail.list.found(in: $0.record) }
+        family.children = detail.identified(list?.elements ?? [], under: key)
+        family.isComplete = list?.kind == .array
+        return family
+    }
+
     private struct Reading {
         var children: [JSONText] = []
         /// As `Family.bytes`.

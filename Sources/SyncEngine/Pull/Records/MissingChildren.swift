@@ -67,17 +67,9 @@ struct MissingChildren {
     /// counts only if the parent itself is there, and other parents list children.
     private func family(of record: JSONText) async throws -> ChildReader.Family? {
         let key = record[parent.key] ?? .null
-        guard let template = detail.path else {
-            guard let found = try await upstream.record(of: parent, known: record)?.record else { return nil }
-            guard let list = detail.list.found(in: found), list.kind == .array else { return nil }
-            let children = detail.identified(list.elements, under: key)
-            return ChildReader.Family(key: key, children: children, isComplete: true)
-        }
-        guard let path = parent.path(template, of: record) else { return nil }
-        var family = ChildReader.Family(key: key, children: [], isComplete: false)
-        try await reader.fetch(&family, at: path, from: upstream)
+        let family = try await reader.family(of: record, key: key, from: upstream)
         guard family.isComplete else { return nil }
-        guard family.children.isEmpty else { return family }
+        guard detail.path != nil, family.children.isEmpty else { return family }
         guard try await upstream.record(of: parent, known: record) != nil else { return nil }
         let witness = FamilyWitness(store: store, upstream: upstream, parent: parent, detail: detail)
         return try await witness.isWell(than: key) ? family : nil

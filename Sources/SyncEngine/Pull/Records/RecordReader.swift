@@ -138,17 +138,7 @@ struct RecordReader {
     }
 
     private func children(of family: Family) async throws -> ChildReader.Family {
-        var found = ChildReader.Family(key: family.key, children: [], isComplete: false)
-        if let template = family.detail.path {
-            guard let path = family.parent.path(template, of: family.record) else { return found }
-            try await ChildReader(parent: family.parent, detail: family.detail).fetch(&found, at: path, from: upstream)
-            return found
-        }
-        // They are embedded in the parent's record.
-        let record = try await upstream.record(of: family.parent, known: family.record)?.record
-        let list = record.flatMap { family.detail.list.found(in: $0) }
-        found.children = family.detail.identified(list?.elements ?? [], under: family.key)
-        found.isComplete = list?.kind == .array
-        return found
+        try await ChildReader(parent: family.parent, detail: family.detail)
+            .family(of: family.record, key: family.key, from: upstream)
     }
 }
