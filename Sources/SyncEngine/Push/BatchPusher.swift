@@ -67,7 +67,8 @@ struct BatchPusher {
     private static let unclear = "the result of one change of an atomic batch is not known, so none is"
 
     private func conclude(_ all: [(BatchedChange, BatchResult)]) async throws -> UpstreamError? {
-        try await inParallel(all) { pusher, sent, result in
+        try await inParallel(all) { pusher, each in
+            let (sent, result) = each
             // Another token may help, which only a request of its own asks for.
             if case .failure(.unauthorized) = result {
                 pusher.environment.batches.sendAlone([sent.change.id])
@@ -79,24 +80,21 @@ struct BatchPusher {
 
     private func takeBack(_ changes: [BatchedChange], after error: UpstreamError? = nil) async throws -> UpstreamError?
     {
-        try await inParallel(changes.map { ($0, .success(.accepted())) }) { pusher, sent, _ in
-            try await pusher.finish(sent.change, as: .notSent, after: error)
-        }
+        try await inParallel(changes) { try await $0.finish($1.change, as: .notSent, after: error) }
     }
 
     /// Each takes a slot of its own, since what follows from a result may be a request.
-    private func inParallel(
-        _ all: [(BatchedChange, BatchResult)],
-        _ body: @escaping @Sendable (Pusher, BatchedChange, BatchResult) async throws -> UpstreamError?
+    private func inParallel<Each: Sendable>(
+        _ all: [Each], _ body: @escaping @Sendable (Pusher, Each) async throws -> UpstreamError?
     ) async throws -> UpstreamError? {
         try await withThrowingTaskGroup(of: UpstreamError?.self) { group in
-            for (sent, result) in all {
+            for each in all {
                 group.addTask {
                     let slot = await slots.take()
                     defer { slot.give() }
                     var pusher = pusher
                     pusher.slot = slot
-                    return try await body(pusher, sent, result)
+                    return try await body(pusher, each)
                 }
             }
             var failure: UpstreamError?
