@@ -113,14 +113,11 @@ struct BatchPusher {
         case .locked:
             // Only this change waits; the others go on.
             pusher.environment.batches.sendAlone(changes.map(\.change.id))
-        case .unclear(501, let message): refuse(changes, 501, message)
-        case .barred(let status, let message, _) where (300..<500).contains(status):
+        case .barred(let status, _, _) where (300..<500).contains(status):
             // It may have taken this one, but the next would be answered in the same way.
-            refuse(changes, status, message)
+            refuse(changes, error)
             return try await finish(changes, afterBar: error)
-        case .changed(let status, let message), .gone(let status, let message): refuse(changes, status, message)
-        case .refused(let status, let message): refuse(changes, status, message)
-        case .another(let message): refuse(changes, nil, message)
+        case .unclear(501, _), .changed, .gone, .refused, .another: refuse(changes, error)
         case .unclear, .malformed, .barred, .cancelled: return try await conclude(changes.map { ($0, .failure(error)) })
         }
         return try await takeBack(changes)
@@ -134,13 +131,13 @@ struct BatchPusher {
     }
 
     /// The upstream does not take this batch. One that applies all or nothing refuses it for one of its changes.
-    private func refuse(_ changes: [BatchedChange], _ status: Int?, _ message: String) {
-        if plan.isAtomic, let status, [400, 409, 412, 422, 424, 428].contains(status) {
+    private func refuse(_ changes: [BatchedChange], _ error: UpstreamError) {
+        if plan.isAtomic, let status = error.status, [400, 409, 412, 422, 424, 428].contains(status) {
             return pusher.environment.batches.sendAlone(changes.map(\.change.id))
         }
-        let size = status == 413 ? changes.count / 2 : 0
-        if pusher.environment.batches.limit(plan, to: size, message, at: pusher.monotonicNow()) {
-            pusher.environment.noteBatchLimit(message, size)
+        let size = error.status == 413 ? changes.count / 2 : 0
+        if pusher.environment.batches.limit(plan, to: size, error.message, at: pusher.monotonicNow()) {
+            pusher.environment.noteBatchLimit(error.message, size)
         }
     }
 }
