@@ -75,7 +75,7 @@ extension OutcomeApplier {
         try context.writer(table).setRemote(result.remote, version: version, of: change.key, at: now)
         try keepContent(of: change, result.remote, table)
         try merge(table).adopt(result.added, of: change.key)
-        try rebase(after: change, on: result, table.entity)
+        try rebase(after: change, on: result, table)
         let key = try renamed(change, to: result.newKey, result.remote, table)
         try twin?.rebaseEdits(after: change, on: result.remote, key)
         if result.hasNewMembers { try ViewTable(entity: change.entity, db: db).set(result.members, of: key) }
@@ -152,26 +152,25 @@ extension OutcomeApplier {
     /// Rebases later changes on the values that this change set on the server: they are our own edits. What others have made
     /// of these values since is left to the merge.
     private func rebase(
-        after change: OutboxTable.Entry, on result: Acknowledgement.Result, _ entity: Entity
+        after change: OutboxTable.Entry, on result: Acknowledgement.Result, _ table: EntityTable
     ) throws {
         let sent = result.isOvertaken ? change.body : .object([:])
         let remote = result.remote.setting(sent)
         let ours = Set(change.body.members.map(\.key))
-        for later in try queue.changes(of: change.entity, key: change.key) where later.operation == .update {
+        let waiting = try queue.changes(of: change.entity, key: change.key)
+        for later in waiting where later.operation == .update {
             let fields = later.body.members.map(\.key).filter { change.operation == .create || ours.contains($0) }
             // What the server has not shown yet, such as its default in a new record, was not null: it is unknown.
             let kept = later.base.members.filter { !fields.contains($0.key) }
             let base =
                 kept
                 + fields.compactMap { name in
-                    entity.value(of: name, in: remote).map { (key: name, value: $0) }
+                    table.entity.value(of: name, in: remote).map { (key: name, value: $0) }
                 }
             try queue.store(later.body, base: .object(members: base), of: later, makeID: context.makeID)
         }
-        guard let table = context.table(change.entity) else { return }
-        let comparison = try context.comparison(entity)
-        for later in try queue.changes(of: change.entity, key: change.key)
-        where later.operation == .delete && !later.base.members.isEmpty {
+        let comparison = try context.comparison(table.entity)
+        for later in waiting where later.operation == .delete && !later.base.members.isEmpty {
             // The server may have stored the value in another spelling.
             let isOurs = try merge(table).isOwnChange(later.base, result.remote, isAnswer: true) {
                 field, value in
