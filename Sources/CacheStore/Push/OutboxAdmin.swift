@@ -44,8 +44,7 @@ struct OutboxAdmin {
         let writer = ChangeWriter(table: table, context: context)
         let fields = try writer.withCurrentKeys(fields)
         let correction = QueuedChangeEdit(
-            change: change, fields: fields, sealed: try writer.sealer.seal(fields), removed: removed, writer: writer,
-            queue: queue)
+            change: change, fields: fields, sealed: try writer.sealer.seal(fields), removed: removed, writer: writer)
         try correction.check()
         guard correction.body != change.body else { return _ = try retry(id) }
         try correction.store()

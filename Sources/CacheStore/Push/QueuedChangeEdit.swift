@@ -13,9 +13,9 @@ struct QueuedChangeEdit {
     /// The fields to remove from the change.
     let removed: [String]
     let writer: ChangeWriter
-    let queue: OutboxTable
 
-    private var entity: Entity { writer.table.entity }
+    private var entity: Entity { writer.entity }
+    private var queue: OutboxTable { writer.queue }
 
     /// What the edited change sends.
     var body: JSONText {
