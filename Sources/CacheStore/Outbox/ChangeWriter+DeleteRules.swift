@@ -32,12 +32,11 @@ extension ChangeWriter {
 
     /// Removes a field from a change that was never sent.
     func withdraw(_ field: String, from change: OutboxTable.Entry) throws {
-        let body = JSONText.object(members: change.body.members.filter { $0.key != field })
-        let base = JSONText.object(members: change.base.members.filter { $0.key != field })
+        let body = change.body.without(field)
         if body.members.isEmpty {
             try supersede(change)
         } else {
-            try queue.store(body, base: base, of: change, makeID: context.makeID)
+            try queue.store(body, base: change.base.without(field), of: change, makeID: context.makeID)
         }
         try writer.rebuildDocument(over: change.key)
     }
