@@ -152,32 +152,28 @@ struct RecordWriter {
 
     /// `version` is the server's own mark for this version of the record, if it sends one.
     func setRemote(_ remote: JSONText?, version: String? = nil, of key: String, at now: Timestamp) throws {
-        guard let old = try image(of: key) else { return }
-        var new = old
-        new.remote = remote
-        try update(old, to: new, from: Origin(at: now, version: version))
+        try change(key, from: Origin(at: now, version: version)) { $0.remote = remote }
     }
 
     /// Replaces the server's version by what it is assumed to be.
     func assumeRemote(_ remote: JSONText, of key: String) throws {
-        guard let old = try image(of: key) else { return }
-        var new = old
-        new.remote = remote
-        try update(old, to: new)
+        try change(key) { $0.remote = remote }
     }
 
     func rename(_ old: String, to key: String) throws {
-        guard let image = try image(of: old) else { return }
-        var new = image
-        new.key = key
-        try update(image, to: new)
+        try change(old) { $0.key = key }
     }
 
     func setDerived(_ derived: JSONText?, of key: String) throws {
+        try change(key) { $0.derived = derived }
+    }
+
+    /// Does nothing without such a row.
+    private func change(_ key: String, from origin: Origin? = nil, _ change: (inout RecordImage) -> Void) throws {
         guard let old = try image(of: key) else { return }
         var new = old
-        new.derived = derived
-        try update(old, to: new)
+        change(&new)
+        try update(old, to: new, from: origin)
     }
 
     /// Sets all columns of a row from its texts, and stores what readers see in as little as it takes. Changes nothing
