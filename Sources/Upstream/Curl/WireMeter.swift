@@ -17,20 +17,19 @@ struct WireMeter {
     private let socket: Int32
     /// What the connection had received for earlier exchanges.
     private let before: Int
-    private let begun: ContinuousClock.Instant
-    private var lookedAt: ContinuousClock.Instant
+    private let begun = ContinuousClock.now
+    private var lookedAt = ContinuousClock.now
 
     /// Nil for a socket other than TCP's.
-    init?(_ socket: Int32, at now: ContinuousClock.Instant = .now) {
+    init?(_ socket: Int32) {
         guard let before = Self.received(by: socket) else { return nil }
         self.socket = socket
         self.before = before
-        begun = now
-        lookedAt = now
     }
 
     /// `body` is the decoded bytes so far. Call it often: it looks only now and then.
-    mutating func isExceeded(body: Int, at now: ContinuousClock.Instant = .now) -> Bool {
+    mutating func isExceeded(body: Int) -> Bool {
+        let now = ContinuousClock.now
         guard now - lookedAt >= Self.interval, let received = Self.received(by: socket) else { return false }
         lookedAt = now
         return Self.isTooMuch(received: received - before, body: body, after: now - begun)
