@@ -41,13 +41,10 @@ extension Merge {
     ///
     /// `remote`: what the server last said of it.
     private func noteAgreedDeletion(of key: String, _ remote: JSONText?) throws {
-        let rows = SettlingTable(entity: table.entity.name, db: context.db)
-        let known = try rows.row(of: key)?.changedAt
-        try rows.save(
-            Settling(
-                key: key, kind: .deleted, at: context.now, position: context.records.lastNumbers().entry,
-                changedAt: [remote.flatMap(table.entity.changeTime), known].compactMap(\.self).max(),
-                isConfirmed: true))
+        let known = try SettlingTable(entity: entity.name, db: context.db).row(of: key)?.changedAt
+        let changedAt = [remote.flatMap(entity.changeTime), known].compactMap(\.self).max()
+        let position = try context.records.lastNumbers().entry
+        try context.noteDeletion(of: key, entity, at: position, changedAt: changedAt)
     }
 
     private func forgetRemote(of key: String) throws {

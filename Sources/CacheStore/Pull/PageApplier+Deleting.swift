@@ -46,11 +46,7 @@ extension PageApplier {
 
     private func noteOwnDeletion(of image: RecordImage) throws {
         guard let ownDeletion, let remote = image.remote else { return }
-        try SettlingTable(entity: entity.name, db: db).save(
-            Settling(
-                key: image.key, kind: .deleted, at: now, position: ownDeletion,
-                changedAt: entity.changeTime(of: remote),
-                isConfirmed: true))
+        try context.noteDeletion(of: image.key, entity, at: ownDeletion, changedAt: entity.changeTime(of: remote))
     }
 
     /// Whether an earlier report of the deletion waits for a person, or for the outcome of an attempt.

@@ -96,9 +96,7 @@ extension OutcomeApplier {
             try PageApplier(table: table, context: context, ownDeletion: position).applyDeleteRules(of: [key])
         }
         let changedAt = [known.flatMap(table.entity.changeTime), before?.changedAt].compactMap(\.self).max()
-        try SettlingTable(entity: change.entity, db: db).save(
-            Settling(
-                key: key, kind: .deleted, at: now, position: position, changedAt: changedAt, isConfirmed: true))
+        try context.noteDeletion(of: key, table.entity, at: position, changedAt: changedAt)
     }
 
     /// Ends the deletion of an earlier record if the server has given its key to the new one. The server must have applied it,
@@ -134,10 +132,8 @@ extension OutcomeApplier {
         guard let given, let key = Entity.key(given), key.exact != change.key.exact else { return change.key }
         let position = try KeyAlias.rename(table, from: change.key, to: given, by: change.id, log)
         guard change.operation == .update else { return key }
-        try SettlingTable(entity: change.entity, db: db).save(
-            Settling(
-                key: change.key, kind: .deleted, at: now, position: position,
-                changedAt: table.entity.changeTime(of: remote), isConfirmed: true))
+        let changedAt = table.entity.changeTime(of: remote)
+        try context.noteDeletion(of: change.key, table.entity, at: position, changedAt: changedAt)
         return key
     }
 

@@ -119,6 +119,13 @@ extension WriteContext {
         try SettlingTable(entity: entity, db: db).created(after: now - schema.upstream.settle)
     }
 
+    /// Notes that the server has had no record with this key since `position` in the log, though a list that is behind
+    /// may show one.
+    func noteDeletion(of key: String, _ entity: Entity, at position: Int64, changedAt: Timestamp?) throws {
+        try SettlingTable(entity: entity.name, db: db).save(
+            Settling(key: key, kind: .deleted, at: now, position: position, changedAt: changedAt, isConfirmed: true))
+    }
+
     /// The settling row of a record that the server may still show as it was.
     func settling(of key: String, _ entity: Entity) throws -> Settling? {
         try SettlingTable(entity: entity.name, db: db).alive(key, at: now, schema.upstream.settle)
