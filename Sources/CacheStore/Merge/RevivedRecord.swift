@@ -12,8 +12,7 @@ struct RevivedRecord {
     /// The edit that a creation has become; nil for any other change. Only a creation that the server has refused because it
     /// has the record: a list alone may be older than the deletion.
     func edit(from change: OutboxTable.Entry) throws -> OutboxTable.Entry? {
-        guard change.operation == .create, change.state == .failed, change.errorClass == .conflict,
-            change.content == nil,
+        guard change.isThereAlready, change.content == nil,
             let before = try ConflictTable(db: context.db, now: context.now).recreated(by: change.id)
         else { return nil }
         let edited = try edited(by: change, since: before)
