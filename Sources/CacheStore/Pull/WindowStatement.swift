@@ -48,7 +48,7 @@ struct WindowStatement {
     /// Selects the keys of the entity's records that must not leave: something of theirs is queued, disputed or not
     /// settled, or of a record that would leave with them, or something is queued of a record that refers to them.
     private func held(_ entity: Entity, seen: Set<String>) -> String {
-        let name = JSONText.string(entity.name).plain.quoted(by: "'")
+        let name = entity.name.quoted(by: "'")
         var parts = [
             "SELECT record_key FROM sync_outbox WHERE entity = \(name)",
             "SELECT record_key FROM sync_conflict WHERE entity = \(name) AND winner IS NULL",
