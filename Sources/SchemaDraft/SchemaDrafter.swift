@@ -34,7 +34,7 @@ package struct SchemaDrafter {
 
     /// A schema's name: letters, digits and `-`.
     static func name(_ title: String) -> String {
-        let name = Words.snake(title).split(separator: "_").filter { $0 != "api" }.prefix(4).joined(separator: "-")
+        let name = Words.parts(of: title).filter { $0 != "api" }.prefix(4).joined(separator: "-")
         return name.isEmpty ? "drafted" : String(name.prefix(40))
     }
 

@@ -72,7 +72,7 @@ extension APIOperation {
     func verb(among names: Set<String>) -> String? {
         let plurals = Set(path.segments.map(Words.folded).filter { $0 != Words.singular($0) })
         let words = titles.compactMap { title -> String? in
-            let all = Words.snake(title).split(separator: "_").map(String.init)
+            let all = Words.parts(of: title)
             let first = all.first.map(plurals.contains) == true ? all.dropFirst().first : all.first
             return first.map(Words.singular)
         }

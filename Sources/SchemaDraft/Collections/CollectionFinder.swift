@@ -134,7 +134,7 @@ struct CollectionFinder {
         let others = Set(whole.flatMap { PathParameter.stems(of: $0.path, last: 1) }.map(Words.folded))
         for index in collections.indices where !collections[index].path.parameters.isEmpty {
             let own = collections[index]
-            let words = Words.snake(own.key.value).split(separator: "_")
+            let words = Words.parts(of: own.key.value)
             let stem = Words.folded(words.dropLast().joined())
             guard PathParameter.ends(own.key.value), others.contains(stem),
                 !PathParameter.stems(of: own.path, last: 1).map(Words.folded).contains(stem),

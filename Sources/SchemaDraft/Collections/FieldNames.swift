@@ -45,7 +45,7 @@ enum FieldNames {
         else {
             return false
         }
-        let words = Words.snake(name).split(separator: "_").map(String.init)
+        let words = Words.parts(of: name)
         if words.suffix(2) == ["account", "key"] { return true }
         return words.last == "token" && !words.dropLast().contains(where: places.contains)
     }

@@ -31,14 +31,14 @@ struct FindingLists {
 
     /// Whether the last name of a path says that the list finds records.
     static func isFinding(_ name: String) -> Bool {
-        let words = Words.snake(name).split(separator: "_").map(String.init)
+        let words = Words.parts(of: name)
         return words.contains { ["find", "search", "lookup"].contains($0) } || !sought(name).isEmpty
     }
 
     /// By what a list finds records, as the last name of its path says it: `status` for `findByStatus`, `status` and `type`
     /// for `by-status-and-type`.
     static func sought(_ name: String) -> [String] {
-        let words = Words.snake(name).split(separator: "_").map(String.init)
+        let words = Words.parts(of: name)
         guard let by = words.firstIndex(of: "by"), by == 0 || verbs.contains(words[0]), by < words.count - 1,
             by == 0 || !orders.contains(words[by - 1])
         else { return [] }
@@ -47,9 +47,9 @@ struct FindingLists {
 
     /// Whether a name says no more than that it finds or lists records called so: not `getCancelled`.
     private static func saysOnlyThat(_ name: String, of parent: String) -> Bool {
-        let words = Words.snake(name).split(separator: "_").map(String.init)
+        let words = Words.parts(of: name)
         let before = words.prefix(words.firstIndex(of: "by") ?? words.count)
-        let own = Set(Words.snake(parent).split(separator: "_").map { Words.singular(String($0)) })
+        let own = Set(Words.parts(of: parent).map(Words.singular))
         let others = before.filter { !plain.contains($0) && !own.contains(Words.singular($0)) }
         let isVerb = before.contains(where: verbs.contains) && others.allSatisfy(verbs.contains)
         return isVerb || before.isEmpty && !sought(name).isEmpty

@@ -4,7 +4,7 @@ enum FixedParameter {
     static func value(of parameter: APIOperation.Parameter) -> String? {
         if let preset = parameter.shape.preset, !preset.isEmpty { return preset }
         if Words.folded(parameter.name) == "xrequestedwith" { return "XMLHttpRequest" }
-        let isVersion = Words.snake(parameter.name).split(separator: "_").contains("version")
+        let isVersion = Words.parts(of: parameter.name).contains("version")
         return isVersion ? parameter.shape.example?.text : order(parameter)
     }
 

@@ -31,15 +31,13 @@ enum HiddenRecords {
         let values = parameter.shape.enumValues.map(\.value)
         let words = values.isEmpty ? [parameter.description ?? ""] : values
         return words.contains { word in
-            Words.snake(word).split(separator: "_").contains {
-                ["deleted", "trash", "trashed", "removed"].contains($0)
-            }
+            Words.parts(of: word).contains { ["deleted", "trash", "trashed", "removed"].contains($0) }
         }
     }
 
     private static func whole(_ parameter: APIOperation.Parameter) -> String? {
         guard parameter.place == "query" else { return nil }
-        let words = Words.snake(parameter.name).split(separator: "_").map(String.init)
+        let words = Words.parts(of: parameter.name)
         guard parameter.shape.kind != .boolean else {
             return parameter.shape.preset != "true" && shows(parameter, words) ? "true" : nil
         }
@@ -64,7 +62,7 @@ enum HiddenRecords {
     /// In the document's words, the days that count if none are sent: `Defaults to today's date`. A list that ends now by default
     /// hides nothing that happened.
     private static func window(_ parameter: APIOperation.Parameter) -> String? {
-        let words = Set(Words.snake(parameter.name).split(separator: "_").map(String.init))
+        let words = Set(Words.parts(of: parameter.name))
         let isDay =
             ["date", "date-time"].contains(parameter.shape.format ?? "") || !days.union(ends).isDisjoint(with: words)
         guard isDay, parameter.shape.preset == nil,

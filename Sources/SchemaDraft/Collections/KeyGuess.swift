@@ -69,7 +69,7 @@ struct KeyGuess {
     private func belongs(_ item: DataShape, _ list: PathPattern) -> Bool {
         let own = Set(PathParameter.stems(of: list, last: 2).map(Words.folded))
         return item.properties.contains { property in
-            let words = Words.snake(property.name).split(separator: "_")
+            let words = Words.parts(of: property.name)
             let stem = Words.folded(words.dropLast().joined())
             return words.last == "id" && others.contains(stem) && !own.contains(stem)
                 && shapes.shape(of: property).isTextOrNumber
@@ -128,8 +128,7 @@ struct KeyGuess {
 
     /// `custom_field_id` for records that the document calls `CustomField` or `shop.CustomFieldResponse`.
     private static func qualified(_ kind: String) -> [String] {
-        var words = Words.snake(kind.split(separator: ".").last.map(String.init) ?? "").split(separator: "_").map(
-            String.init)
+        var words = Words.parts(of: kind.split(separator: ".").last.map(String.init) ?? "")
         while let last = words.last, schemaWords.contains(last) { words.removeLast() }
         let stem = Words.folded(words.joined())
         return stem.isEmpty ? [] : ["id", "uuid", "sid", "guid"].map { stem + $0 }
@@ -153,7 +152,7 @@ struct KeyGuess {
                 && isKey(property.name, of: item)
         }
         guard found.count == 1, let only = found.first else { return nil }
-        let stem = Words.snake(only.name).split(separator: "_").dropLast().joined()
+        let stem = Words.parts(of: only.name).dropLast().joined()
         guard !others.contains(stem) || Self.own(list) == stem, !isOfAnyKind(stem, item) else { return nil }
         return Guess(only.name, "the only member with such a name: check that it differs for each record")
     }

@@ -100,7 +100,7 @@ struct KeyedCalls {
     }
 
     private static func isOfAll(_ call: APIOperation) -> Bool {
-        call.titles.contains { Words.snake($0).split(separator: "_").contains("all") }
+        call.titles.contains { Words.parts(of: $0).contains("all") }
     }
 
     /// What stands behind the path of a call that has the key in a parameter: `?id={id}`.

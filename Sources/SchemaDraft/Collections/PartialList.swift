@@ -51,7 +51,7 @@ struct PartialList {
 
     /// Whether the path says that it searches: `/orders/advanced-search`, `/search/orders`.
     private var isSearch: Bool {
-        list.path.segments.suffix(2).contains { Words.snake($0).split(separator: "_").contains("search") }
+        list.path.segments.suffix(2).contains { Words.parts(of: $0).contains("search") }
     }
 
     private var isFinding: Bool { list.path.findsParent || FindingLists.isFinding(list.path.lastSegment) }

@@ -98,7 +98,7 @@ struct PathParameter {
     }
 
     private var description: Set<String> {
-        Set(Words.snake(said?.description ?? "").split(separator: "_").map(String.init))
+        Set(Words.parts(of: said?.description ?? ""))
     }
 
     private var described: String? {

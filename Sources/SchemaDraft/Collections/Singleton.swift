@@ -26,7 +26,7 @@ struct Singleton {
         }
         if isBeside { return "it answers one record, beside which it has \(list)" }
         let isSettings = path.segments.filter { !$0.contains("{") }.contains { segment in
-            Words.snake(segment).split(separator: "_").contains { Self.words.contains(String($0)) }
+            Words.parts(of: segment).contains(where: Self.words.contains)
         }
         guard isSettings, others(answer, names) else { return nil }
         return "it answers one record, which contains \(list)"

@@ -219,7 +219,7 @@ struct Views {
     private func connection(_ collection: Collection) -> String? {
         let key = collection.key.value
         guard parents.isBelow(collection), PathParameter.ends(key), let above = collection.path.parameters.last,
-            let stem = Words.snake(key).split(separator: "_").dropLast().last.map({ Words.folded(String($0)) }),
+            let stem = Words.parts(of: key).dropLast().last.map(Words.folded),
             stems.contains(stem),
             !PathParameter.stems(of: collection.path, last: 1).contains(stem) || !Self.changesRecords(collection),
             let upper = collection.answer.item.properties.first(where: {
@@ -232,7 +232,7 @@ struct Views {
     /// `{workspace_id, team_id}` of `/workspace-teams` beside `/teams`, likewise.
     private func pair(_ collection: Collection) -> String? {
         let key = collection.key.value
-        let words = Words.snake(Words.singular(collection.base.last ?? "")).split(separator: "_").map(String.init)
+        let words = Words.parts(of: Words.singular(collection.base.last ?? ""))
         guard words.count > 1, collection.recordPath == nil, let last = words.last, names.contains(last),
             Words.folded(key) == last + "id",
             let first = collection.answer.item.properties.first(where: {

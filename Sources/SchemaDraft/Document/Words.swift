@@ -24,6 +24,9 @@ package enum Words {
         return result
     }
 
+    /// `purchaseOrders` → `purchase`, `orders`.
+    static func parts(of name: String) -> [String] { snake(name).split(separator: "_").map(String.init) }
+
     /// Ends of plurals that only add an `s`, though others with the same last letters add more.
     private static let plain = ["ouses", "auses", "movies", "cookies", "calories", "sizes", "prizes"]
 
@@ -54,7 +57,7 @@ package enum Words {
 
     /// `in_progress`, `inProgress` → `In progress`.
     static func label(_ value: String) -> String {
-        let words = snake(value).split(separator: "_").joined(separator: " ")
+        let words = parts(of: value).joined(separator: " ")
         guard let first = words.first else { return value }
         return first.uppercased() + words.dropFirst()
     }
@@ -67,7 +70,7 @@ package enum Words {
     }
 
     /// `nextPageToken` → `token`.
-    static func lastWord(of name: String) -> String { snake(name).split(separator: "_").last.map(String.init) ?? "" }
+    static func lastWord(of name: String) -> String { parts(of: name).last ?? "" }
 }
 
 /// The places of a schema: names separated by dots.

@@ -70,7 +70,7 @@ struct ChangeTimeGuess {
     private static func isBound(_ parameter: APIOperation.Parameter) -> Bool {
         guard [.string, .integer, .unknown, .number].contains(parameter.shape.kind) else { return false }
         if Words.folded(parameter.name) == "since" { return parameter.shape.format?.hasPrefix("date") ?? false }
-        let words = Words.snake(parameter.name).split(separator: "_").map(String.init)
+        let words = Words.parts(of: parameter.name)
         return words.contains(where: verbs.contains) && words.contains(where: bounds.contains)
     }
 

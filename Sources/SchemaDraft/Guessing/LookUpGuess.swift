@@ -71,7 +71,7 @@ struct LookUpGuess {
     /// Whether a field may tell two records apart: many refer to the same record, or are in the same state.
     private func differs(_ field: DraftField) -> Bool {
         guard case .simple = field.kind, !namesAnother(field) else { return false }
-        let words = Words.snake(field.wireName).split(separator: "_").map(String.init)
+        let words = Words.parts(of: field.wireName)
         let last = words.last ?? ""
         if Self.remarks.contains(last), entity[field.name]?.isRequired != true { return false }
         let isOfShared = words.dropLast().last.map(Self.shared.contains) == true && Self.labels.contains(last)
@@ -97,7 +97,7 @@ struct LookUpGuess {
     /// Whether a field has the key of another record, which may have no list of its own: `order_id`; not `external_id`.
     private func namesAnother(_ field: DraftField) -> Bool {
         if field.kind.isReference { return true }
-        let words = Words.snake(field.wireName).split(separator: "_").map(String.init)
+        let words = Words.parts(of: field.wireName)
         guard let last = words.last, Self.idWords.contains(last), let before = words.dropLast().last else {
             return false
         }
@@ -112,7 +112,7 @@ struct LookUpGuess {
 
     /// Whether a field says who did something to the record, `last_updated_by`: most upstreams set that themselves.
     private static func isByServer(_ field: DraftField) -> Bool {
-        let words = Words.snake(field.wireName).split(separator: "_").map(String.init)
+        let words = Words.parts(of: field.wireName)
         guard let by = words.lastIndex(of: "by"), by > 0 else { return false }
         return deeds.contains(words[by - 1])
     }

@@ -61,7 +61,7 @@ struct PagingGuess {
     }
 
     private static func isFromHeader(_ cursor: APIOperation.Parameter) -> Bool {
-        let words = Set(Words.snake(cursor.description ?? "").split(separator: "_"))
+        let words = Set(Words.parts(of: cursor.description ?? ""))
         return words.contains("link") && words.contains { $0.hasPrefix("header") }
     }
 
@@ -201,7 +201,7 @@ struct PagingGuess {
     private static func isTime(_ parameter: APIOperation.Parameter) -> Bool {
         if parameter.shape.format?.hasPrefix("date") == true { return true }
         guard ["after", "since"].contains(folded(parameter.name)) else { return false }
-        let words = Set(Words.snake(parameter.description ?? "").split(separator: "_").map(String.init))
+        let words = Set(Words.parts(of: parameter.description ?? ""))
         return !words.isDisjoint(with: timeWords) && words.isDisjoint(with: placeWords)
     }
 

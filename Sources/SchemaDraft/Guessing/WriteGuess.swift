@@ -177,9 +177,7 @@ struct WriteGuess {
 
     /// An edit of any field, sent by a call that stops, sends or deletes something, would do that.
     private func checkUpdate(_ operation: APIOperation) throws(BodyGuess.Problem) {
-        let words = operation.titles.flatMap {
-            Words.snake($0).split(separator: "_").map { Words.singular(String($0)) }
-        }
+        let words = operation.titles.flatMap(Words.parts).map(Words.singular)
         let act = ActionCalls.changes.allSatisfy { !words.contains($0) } ? operation.verb(among: Self.acts) : nil
         guard let verb = operation.verb(among: Set(ActionCalls.deletions)) ?? act else { return }
         throw BodyGuess.Problem(reason: "it is described as a call to \(verb) something")

@@ -16,7 +16,7 @@ struct HarmlessCalls {
     func onlyReads(_ operation: APIOperation) -> Bool {
         let names = operation.path.segments.dropFirst(shared).filter { PathPattern.parameters($0).isEmpty }
         let values = operation.queries.filter(\.isRequired).compactMap { FixedParameter.value(of: $0) }
-        let words = (values + names).map { Words.snake($0).split(separator: "_").map(String.init) }
+        let words = (values + names).map(Words.parts)
         return operation.verb(among: Self.doing) == nil && !words.joined().contains { Self.doing.contains($0) }
             && !CollectionFinder.signsIn(operation.path) && words.last != ["count"]
     }

@@ -90,7 +90,7 @@ package struct UnsaidLists {
         {
             return true
         }
-        let words = Words.snake(base.last ?? "").split(separator: "_").map(String.init)
+        let words = Words.parts(of: base.last ?? "")
         guard let first = words.first, let last = words.last, Words.singular(last) != last else { return false }
         return words.count == 1 || FindingLists.verbs.contains(first)
             || operation.verb(among: FindingLists.verbs) != nil
