@@ -12,7 +12,7 @@ struct ActionCalls {
     ///
     /// `hasPath`: a record has a path of its own, so that what is below it, such as its details, may be something else.
     func record(base: [String], hasPath: Bool) -> (path: PathPattern, calls: [String: APIOperation])? {
-        let form = PathPattern.form(base[...])
+        let form = PathPattern.form(base)
         var found: [String: APIOperation] = [:]
         var path: PathPattern?
         for word in Self.reads + Self.changes + Self.deletions {
@@ -36,7 +36,7 @@ struct ActionCalls {
 
     /// The calls right below a list that do one of these things by their name: `/orders/update`, `/orders/UpdateOrder`.
     func below(_ base: [String], _ verbs: [String]) -> [APIOperation] {
-        let form = PathPattern.form(base[...])
+        let form = PathPattern.form(base)
         return verbs.flatMap { Self.spellings(of: $0, base) }.flatMap { calls["\(form)/\($0)"] ?? [] }
     }
 

@@ -34,6 +34,8 @@ struct Collection: Sendable {
 
     /// The path without what only says that it is a list.
     var base: [String] { Self.base(of: path) }
+    /// The form of that.
+    var baseForm: String { PathPattern.form(base) }
 
     /// The ends of paths that only say that they are lists.
     static let listWords: Set = ["all", "list", "listall", "listcreate", "getall", "pagination", "paginated"]

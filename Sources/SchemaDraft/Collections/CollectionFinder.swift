@@ -26,7 +26,7 @@ struct CollectionFinder {
         below = document.operations.reduce(into: [:]) { below, operation in
             let names = PathPattern.withoutJSON(operation.path.segments)
             guard operation.method == "GET", names.count > 1, names[names.count - 2].contains("{") else { return }
-            below[names[names.count - 1], default: []].insert(PathPattern.form(names[...]))
+            below[names[names.count - 1], default: []].insert(PathPattern.form(names))
         }
         together = document.operations.reduce(into: [:]) { together, operation in
             let last = operation.path.lastSegment
@@ -253,7 +253,7 @@ struct CollectionFinder {
 
     /// A call to the list that creates one record; a POST before a PUT.
     private func creation(_ list: APIOperation, base: [String]) -> APIOperation? {
-        let found = [list.path.form, PathPattern.form(base[...])].flatMap { form in
+        let found = [list.path.form, PathPattern.form(base)].flatMap { form in
             (calls[form] ?? []).filter { $0.path.parameters == list.path.parameters }
         }
         return found.first { $0.method == "POST" }
@@ -273,7 +273,7 @@ struct CollectionFinder {
             other.path.parameters.isEmpty && other.base.dropLast() == base.dropLast() && other.path != collection.path
         }
         return parents.compactMap { parent in
-            let form = "\(PathPattern.form(parent.base[...]))/{}\(PathPattern.form([last]))"
+            let form = "\(parent.baseForm)/{}\(PathPattern.form([last]))"
             let found = ((calls[form] ?? []) + (calls[form + ".json"] ?? [])).filter {
                 !drafted.contains($0.path) && record.isOne($0.answer)
             }
@@ -286,7 +286,7 @@ struct CollectionFinder {
 
     /// The members that the path of a record names together, if it names several.
     private func keyParts(_ base: [String], _ item: DataShape) -> [String]? {
-        guard let names = together[PathPattern.form(base[...])] else { return nil }
+        guard let names = together[PathPattern.form(base)] else { return nil }
         let members = names.compactMap { name in
             item.properties.first { Words.folded($0.name) == Words.folded(name) }?.name
         }
@@ -305,9 +305,9 @@ struct CollectionFinder {
     /// `/device/id/{id}`.
     private func recordPath(of list: PathPattern, _ item: DataShape) -> PathPattern? {
         let base = Collection.base(of: list)
-        let form = PathPattern.form(base[...])
+        let form = PathPattern.form(base)
         let forms = [form + "/{}", form + "/{}.json", form + "({})", form + "('{}')", form + "/id/{}"]
-        let single = PathPattern.form((base.dropLast() + [Words.singular(base[base.count - 1])])[...]) + "/{}"
+        let single = PathPattern.form(base.dropLast() + [Words.singular(base[base.count - 1])]) + "/{}"
         let byName = item.properties.contains { Words.folded($0.name) == "id" } ? [] : [form + "/name/{}"]
         for form in forms + byName + [single] {
             let others = (calls[form] ?? []).filter { $0.path != list && !Self.isExport($0) }
@@ -325,9 +325,8 @@ struct CollectionFinder {
             let last = base.lastIndex(where: { $0.contains("{") }), last < base.count - 1
         else { return nil }
         let above = base[..<(first - 1)]
-        let plural = PathPattern.form((above + base[(last + 1)...])[...])
-        let singular = PathPattern.form(
-            (above + base[(last + 1)...].dropLast() + [Words.singular(base[base.count - 1])])[...])
+        let plural = PathPattern.form(above + base[(last + 1)...])
+        let singular = PathPattern.form(above + base[(last + 1)...].dropLast() + [Words.singular(base[base.count - 1])])
         let isListed = [plural, singular].flatMap { [$0, $0 + ".json"] }.contains { form in
             calls[form]?.contains { $0.method == "GET" } == true
         }

@@ -38,7 +38,7 @@ struct KeyedCalls {
 
     /// The calls at the path of the list, and those below it with one of these words.
     private func calls(_ collection: Collection, _ words: [String]) -> (own: [APIOperation], below: [APIOperation]) {
-        let base = PathPattern.form(collection.base[...])
+        let base = collection.baseForm
         let own = (calls[base] ?? []) + (calls[base + ".json"] ?? [])
         let below = ActionCalls(calls: calls).below(collection.base, words)
         func isFitting(_ call: APIOperation) -> Bool { call.path.parameters == collection.path.parameters }

@@ -5,12 +5,12 @@ struct Parents {
     private let bySingular: [String: Collection]
 
     init(_ collections: [Collection]) {
-        byForm = Dictionary(collections.map { (PathPattern.form($0.base[...]), $0) }) { first, _ in first }
+        byForm = Dictionary(collections.map { ($0.baseForm, $0) }) { first, _ in first }
         bySingular = Dictionary(collections.map { (Self.singular($0.base), $0) }) { first, _ in first }
     }
 
     private static func singular(_ names: [String]) -> String {
-        PathPattern.form((names.dropLast() + names.suffix(1).map(Words.singular))[...])
+        PathPattern.form(names.dropLast() + names.suffix(1).map(Words.singular))
     }
 
     private func collection(_ form: String) -> Collection? { byForm[form] ?? bySingular[form] }

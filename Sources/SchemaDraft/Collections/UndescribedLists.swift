@@ -35,6 +35,6 @@ struct UndescribedLists {
 
     /// The calls for one record of a list.
     private func one(_ list: PathPattern) -> [APIOperation] {
-        calls[PathPattern.form(Collection.base(of: list)[...]) + "/{}"] ?? []
+        calls[PathPattern.form(Collection.base(of: list)) + "/{}"] ?? []
     }
 }

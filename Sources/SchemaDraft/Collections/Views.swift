@@ -51,7 +51,7 @@ struct Views {
     }
 
     private static func unversioned(_ path: PathPattern) -> String {
-        PathPattern.form(path.segments.filter { !EntityNames.isVersion($0.lowercased()) }[...])
+        PathPattern.form(path.segments.filter { !EntityNames.isVersion($0.lowercased()) })
     }
 
     private static func areAlike(_ one: Collection, _ other: Collection) -> Bool {
@@ -125,7 +125,7 @@ struct Views {
         else { return nil }
         let above = PathPattern.form(collection.base.dropLast())
         let whole = collections.first { other in
-            PathPattern.form(other.base[...]) == above && other.asked.isEmpty
+            other.baseForm == above && other.asked.isEmpty
                 && (areSame(collection, other) || shows(collection, other))
         }
         return whole.map { "its records are some of those of \($0.path.text)" }
@@ -141,9 +141,9 @@ struct Views {
 
     /// `/orders` and `/orders/pagination` have the same records: the first is kept, unless it answers only what is asked for.
     private func unpaged(_ collection: Collection) -> String? {
-        let form = PathPattern.form(collection.base[...])
+        let form = collection.baseForm
         let same = collections.filter { other in
-            !other.path.findsParent && PathPattern.form(other.base[...]) == form && areSame(collection, other)
+            !other.path.findsParent && other.baseForm == form && areSame(collection, other)
         }
         guard same.contains(where: { Collection.pageWords.contains(Words.folded($0.path.lastSegment)) }),
             let best = same.first(where: { $0.asked.isEmpty && $0.path.form == form })
@@ -155,8 +155,8 @@ struct Views {
     /// `/orders/findByStatus` beside `/orders/findAll`: the one that needs the fewest parameters is kept.
     private func alsoFound(_ collection: Collection) -> String? {
         guard collection.path.findsParent else { return nil }
-        let form = PathPattern.form(collection.base[...])
-        let same = collections.filter { PathPattern.form($0.base[...]) == form && areSame(collection, $0) }
+        let form = collection.baseForm
+        let same = collections.filter { $0.baseForm == form && areSame(collection, $0) }
         let best = same.min { Self.need($0) < Self.need($1) }
         guard let best, best.path != collection.path else { return nil }
         return "its records are those of \(best.path.text), or some of them"
@@ -176,9 +176,9 @@ struct Views {
         guard base.dropLast().last.map(Words.folded) == "search", let last = base.last, collection.recordPath == nil,
             collection.creation == nil
         else { return nil }
-        let form = PathPattern.form((base.dropLast(2) + [last])[...])
+        let form = PathPattern.form(base.dropLast(2) + [last])
         let whole = collections.first { other in
-            PathPattern.form(other.base[...]) == form && areSame(collection, other) && other.asked.isEmpty
+            other.baseForm == form && areSame(collection, other) && other.asked.isEmpty
         }
         return whole.map { "its records are some of those of \($0.path.text)" }
     }

@@ -29,9 +29,9 @@ package struct PathPattern: Sendable, Hashable {
 
     /// Without a slash at the end, in lower case and with one name for all parameters, so that paths compare by their
     /// form. Servers of ASP.NET take any case, and their documents mix them.
-    var form: String { Self.form(segments[...]) }
+    var form: String { Self.form(segments) }
 
-    static func form(_ segments: ArraySlice<String>) -> String {
+    static func form(_ segments: some Sequence<String>) -> String {
         segments.map { "/" + (parts($0) ?? []).map { $0.isParameter ? "{}" : $0.text.lowercased() }.joined() }.joined()
     }
 

@@ -82,9 +82,9 @@ package struct UnsaidLists {
     /// Whether calls for one record, a creation, or the name of a path, perhaps with its title, say that it is a list.
     private func isList(_ operation: APIOperation) -> Bool {
         let base = Collection.base(of: operation.path)
-        let own = (calls[PathPattern.form(base[...])] ?? []) + (calls[operation.path.form] ?? [])
+        let own = (calls[PathPattern.form(base)] ?? []) + (calls[operation.path.form] ?? [])
         let actions = ActionCalls(calls: calls)
-        if calls[PathPattern.form(base[...]) + "/{}"] != nil || own.contains(where: { $0.method == "POST" })
+        if calls[PathPattern.form(base) + "/{}"] != nil || own.contains(where: { $0.method == "POST" })
             || actions.record(base: base, hasPath: false) != nil
             || actions.creation(operation.path, base: base) != nil
         {
@@ -102,7 +102,7 @@ package struct UnsaidLists {
     private func record(of list: PathPattern) -> PathPattern? {
         let base = Collection.base(of: list)
         let singular = base.dropLast() + [Words.singular(base.last ?? "")]
-        let forms = [PathPattern.form(base[...]) + "/{}", PathPattern.form(singular[...]) + "/{}"]
+        let forms = [PathPattern.form(base) + "/{}", PathPattern.form(singular) + "/{}"]
         let single = forms.lazy.flatMap { calls[$0] ?? [] }.first { $0.method == "GET" }
         let call = single ?? ActionCalls(calls: calls).record(base: base, hasPath: false)?.calls["GET"]
         guard let call, call.path.parameters.count == 1, document.shapes.isOpen(call.answer ?? DataShape()),
