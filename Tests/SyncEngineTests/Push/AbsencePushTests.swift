@@ -20,11 +20,7 @@ struct AbsencePushTests {
     private let notFound = UpstreamError.gone(status: 404, "not found")
 
     private func test(_ yaml: String = yaml) async throws -> TestEngine {
-        let test = try TestEngine(schema: yaml)
-        let orders = #"[{"id":"a","notes":"n"},{"id":"b","notes":"n"},{"id":"c","notes":"n"}]"#
-        try test.upstream.set("/orders", orders)
-        _ = try await test.store.apply(PulledPage(entity: "orders", records: orders), at: test.clock.timestamp)
-        return test
+        try await .with(orders: #"[{"id":"a","notes":"n"},{"id":"b","notes":"n"},{"id":"c","notes":"n"}]"#, yaml)
     }
 
     private func send(_ test: TestEngine, after delay: Duration = .seconds(600)) async throws {

@@ -11,11 +11,8 @@ import Upstream
 @Suite("Changes whose answer was lost, while others change the upstream")
 struct LostAnswerTests {
     private func test(_ yaml: String = TestEngine.shop, keepsKeys: Bool = false) async throws -> TestEngine {
-        let test = try TestEngine(schema: yaml)
+        let test = try await TestEngine.with(yaml)
         if keepsKeys { test.upstream.keepKeys() }
-        try test.upstream.set("/orders", #"[{"id":"a","notes":"n"}]"#)
-        _ = try await test.store.apply(
-            PulledPage(entity: "orders", records: #"[{"id":"a","notes":"n"}]"#), at: test.clock.timestamp)
         return test
     }
 

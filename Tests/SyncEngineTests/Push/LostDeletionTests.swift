@@ -16,10 +16,7 @@ struct LostDeletionTests {
 
     /// Order "a" was deleted, and the answer was lost.
     private func test(_ yaml: String = LostDeletionTests.yaml, arrives: Bool = true) async throws -> TestEngine {
-        let test = try TestEngine(schema: yaml)
-        try test.upstream.set("/orders", "[\(Self.two)]")
-        _ = try await test.store.apply(
-            PulledPage(entity: "orders", records: "[\(Self.two)]"), at: test.clock.timestamp)
+        let test = try await TestEngine.with(orders: "[\(Self.two)]", yaml)
         try await test.store.delete("orders", key: "a", at: test.clock.timestamp)
         test.upstream.fail(.unclear(status: 504, "no answer"), afterApplying: arrives)
         try await test.send()

@@ -14,11 +14,8 @@ struct LostEditTests {
 
     /// With order "a", whose notes were edited. The answer is lost; `arrives`: the edit is not.
     private func sent(_ yaml: String, arrives: Bool, keepsKeys: Bool = false) async throws -> TestEngine {
-        let test = try TestEngine(schema: yaml)
+        let test = try await TestEngine.with(yaml)
         if keepsKeys { test.upstream.keepKeys() }
-        try test.upstream.set("/orders", #"[{"id":"a","notes":"n"}]"#)
-        _ = try await test.store.apply(
-            PulledPage(entity: "orders", records: #"[{"id":"a","notes":"n"}]"#), at: test.clock.timestamp)
         try await test.change("a", #"{"notes":"mine"}"#)
         test.upstream.fail(.unclear(status: nil, "no answer"), afterApplying: arrives)
         try await test.send()
@@ -67,11 +64,9 @@ struct LostEditTests {
     @Test("one of a set that the upstream recognizes by its key is repeated as it was, without another reading before")
     func recognized() async throws {
         let notes = "      notes: { type: string }"
-        let test = try TestEngine(
-            schema: TestEngine.shop.replacing(notes, with: "\(notes)\n      tags: { type: list, merge: set }"))
-        let records = #"[{"id":"a","notes":"n","tags":["both"]}]"#
-        try test.upstream.set("/orders", records)
-        _ = try await test.store.apply(PulledPage(entity: "orders", records: records), at: test.clock.timestamp)
+        let test = try await TestEngine.with(
+            orders: #"[{"id":"a","notes":"n","tags":["both"]}]"#,
+            TestEngine.shop.replacing(notes, with: "\(notes)\n      tags: { type: list, merge: set }"))
         try await test.change("a", #"{"tags":["both","mine"]}"#)
         test.upstream.fail(.unclear(status: nil, "no answer"), afterApplying: true)
         try await test.send()
@@ -140,10 +135,7 @@ struct LostEditTests {
     @Test("a refusal of its repeat counts only once the server must show what the first attempt did")
     func refusedEarly() async throws {
         for isShown in [true, false] {
-            let test = try TestEngine(schema: withoutKeys)
-            try test.upstream.set("/orders", #"[{"id":"a","notes":"n"}]"#)
-            _ = try await test.store.apply(
-                PulledPage(entity: "orders", records: #"[{"id":"a","notes":"n"}]"#), at: test.clock.timestamp)
+            let test = try await TestEngine.with(withoutKeys)
             try await test.change("a", #"{"notes":"mine"}"#)
             test.upstream.fail(.unclear(status: nil, "no answer"))
             try await test.send()
@@ -160,10 +152,8 @@ struct LostEditTests {
 
     @Test("the answer to its repeat is believed, not what was read before it")
     func readBehind() async throws {
-        let test = try TestEngine(schema: TestEngine.shop)
         let old = #"[{"id":"a","notes":"n","revision":"1","updated_at":"2026-01-01T00:00:01Z"}]"#
-        try test.upstream.set("/orders", old)
-        _ = try await test.store.apply(PulledPage(entity: "orders", records: old), at: test.clock.timestamp)
+        let test = try await TestEngine.with(orders: old)
         try await test.change("a", #"{"notes":"mine"}"#)
         test.upstream.fail(.unclear(status: nil, "no answer"))
         try await test.send()
@@ -196,10 +186,8 @@ struct LostEditTests {
 
     @Test("what the server made of it stays if its repeat is answered with an older version, which nothing shows again")
     func shownBefore() async throws {
-        let test = try TestEngine(schema: TestEngine.shop)
         let old = #"{"id":"a","notes":"n","updated_at":"2026-01-01T00:00:01Z"}"#
-        try test.upstream.set("/orders", "[\(old)]")
-        _ = try await test.store.apply(PulledPage(entity: "orders", records: "[\(old)]"), at: test.clock.timestamp)
+        let test = try await TestEngine.with(orders: "[\(old)]")
         try await test.change("a", #"{"notes":" mine "}"#)
         test.upstream.fail(.unclear(status: nil, "no answer"), afterApplying: true)
         try await test.send()
@@ -214,10 +202,7 @@ struct LostEditTests {
 
     @Test("it is not repeated when its record is gone, as some servers would make a record of it")
     func gone() async throws {
-        let test = try TestEngine(schema: withoutKeys)
-        let both = #"[{"id":"a","notes":"n"},{"id":"b","notes":"n"}]"#
-        try test.upstream.set("/orders", both)
-        _ = try await test.store.apply(PulledPage(entity: "orders", records: both), at: test.clock.timestamp)
+        let test = try await TestEngine.with(orders: #"[{"id":"a","notes":"n"},{"id":"b","notes":"n"}]"#, withoutKeys)
         try await test.change("a", #"{"notes":"mine"}"#)
         test.upstream.fail(.unclear(status: nil, "no answer"), afterApplying: true)
         try await test.send()
@@ -284,10 +269,7 @@ struct LostEditTests {
     func writeOnly(hasOther: Bool) async throws {
         let notes = "      notes: { type: string }"
         let yaml = withoutKeys.replacing(notes, with: "\(notes)\n      reason: { type: string, write_only: true }")
-        let test = try TestEngine(schema: yaml)
-        try test.upstream.set("/orders", #"[{"id":"a","notes":"n"}]"#)
-        _ = try await test.store.apply(
-            PulledPage(entity: "orders", records: #"[{"id":"a","notes":"n"}]"#), at: test.clock.timestamp)
+        let test = try await TestEngine.with(yaml)
         try await test.change("a", hasOther ? #"{"notes":"mine","reason":"r"}"# : #"{"reason":"r"}"#)
         test.upstream.fail(.unclear(status: nil, "no answer"), afterApplying: true)
         try await test.send()
@@ -300,11 +282,9 @@ struct LostEditTests {
     /// Order "a" with these lines, which were edited. The answer is lost.
     private func lines(from before: String, to body: String, arrives: Bool = true) async throws -> TestEngine {
         let notes = "      notes: { type: string }"
-        let test = try TestEngine(schema: withoutKeys.replacing(notes, with: "\(notes)\n      lines: { type: list }"))
-        let records = #"[{"id":"a","notes":"n","lines":\#(before)}]"#
-        try test.upstream.set("/orders", records)
-        _ = try await test.store.apply(
-            PulledPage(entity: "orders", records: JSONText(parsing: records)), at: test.clock.timestamp)
+        let test = try await TestEngine.with(
+            orders: #"[{"id":"a","notes":"n","lines":\#(before)}]"#,
+            withoutKeys.replacing(notes, with: "\(notes)\n      lines: { type: list }"))
         try await test.change("a", #"{"lines":\#(body)}"#)
         test.upstream.fail(.unclear(status: nil, "no answer"), afterApplying: arrives)
         try await test.send()

@@ -13,10 +13,7 @@ struct RepeatedCreationTests {
     private let conflict = UpstreamError.changed(status: 409, "a request with this key is in progress")
 
     private func test(_ yaml: String) async throws -> (TestEngine, key: String) {
-        let test = try TestEngine(schema: yaml)
-        try test.upstream.set("/orders", #"[{"id":"a","notes":"n"}]"#)
-        _ = try await test.store.apply(
-            PulledPage(entity: "orders", records: #"[{"id":"a","notes":"n"}]"#), at: test.clock.timestamp)
+        let test = try await TestEngine.with(yaml)
         let key = try await test.store.create("orders", body: .object(["notes": "new"]), at: test.clock.timestamp)
         return (test, key)
     }

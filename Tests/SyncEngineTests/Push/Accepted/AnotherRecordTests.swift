@@ -22,11 +22,9 @@ struct AnotherRecordTests {
             """)
 
     private func test(_ yaml: String = Self.byKey) async throws -> TestEngine {
-        let test = try TestEngine(schema: yaml)
+        let test = try await TestEngine.with(
+            orders: #"[{"id":"a","notes":"n"},{"id":"z","notes":"new","deleted_at":null}]"#, yaml)
         test.upstream.keepKeys()
-        let records = #"[{"id":"a","notes":"n"},{"id":"z","notes":"new","deleted_at":null}]"#
-        try test.upstream.set("/orders", records)
-        _ = try await test.store.apply(PulledPage(entity: "orders", records: records), at: test.clock.timestamp)
         return test
     }
 

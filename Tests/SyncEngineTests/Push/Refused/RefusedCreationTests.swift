@@ -15,10 +15,7 @@ struct RefusedCreationTests {
     private let lost = UpstreamError.unclear(status: nil, "no answer")
 
     private func test(_ yaml: String = RefusedCreationTests.withoutKeys) async throws -> TestEngine {
-        let test = try TestEngine(schema: yaml)
-        try test.upstream.set("/orders", #"[{"id":"a","notes":"n"}]"#)
-        _ = try await test.store.apply(
-            PulledPage(entity: "orders", records: #"[{"id":"a","notes":"n"}]"#), at: test.clock.timestamp)
+        let test = try await TestEngine.with(yaml)
         _ = try await test.store.create("orders", body: .object(["notes": "new"]), at: test.clock.timestamp)
         return test
     }
