@@ -87,8 +87,7 @@ struct SwiftClientTests {
         "the stream of changes survives the end of the daemon, and writes wait for the upstream",
         .timeLimit(.minutes(5)))
     func restart() async throws {
-        let daemon = try await ChoresDaemon(settings: "")
-        do {
+        try await ChoresDaemon.running("") { daemon in
             let patient = RetryPolicy(attempts: 60, firstPause: .milliseconds(100), longestPause: .seconds(1))
             let client = RepairminderClient(.unix("\(daemon.folder.path)/api.sock"), retry: patient)
             var events = client.changes.follow(from: try await client.changes.position()).makeAsyncIterator()
@@ -105,11 +104,7 @@ struct SwiftClientTests {
             while !seen.contains("chores") { seen.append(try await events.next()?.change?.entity ?? "") }
             let log = try await client.changes.next(after: .oldest).changes
             #expect(log.contains { $0.position == events.position })
-        } catch {
-            await daemon.end()
-            throw error
         }
-        await daemon.end()
     }
 
     @Test("a conflict is reported, and its decision undone", .timeLimit(.minutes(5)))

@@ -5,20 +5,6 @@ import Testing
 /// Hooks of the built daemon: every event reaches the program, in order, even when the daemon is killed.
 @Suite("Hooks", .timeLimit(.minutes(10)))
 struct HookTests {
-    private func running(_ settings: String, _ body: (ChoresDaemon) async throws -> Void) async throws {
-        let daemon = try await ChoresDaemon(settings: settings)
-        let result: Result<Void, any Error>
-        do { result = .success(try await body(daemon)) } catch { result = .failure(error) }
-        await daemon.end()
-        try result.get()
-    }
-
-    private func program(_ text: String, in folder: URL) throws {
-        let file = folder.appending(path: "tell")
-        try "#!/bin/sh\n\(text)\n".write(to: file, atomically: true, encoding: .utf8)
-        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: file.path)
-    }
-
     private func create(_ ids: Range<Int>, _ daemon: ChoresDaemon) async throws {
         for id in ids {
             let chore = JSONText.object(["id": .string("\(id)"), "title": "x"])
@@ -35,15 +21,16 @@ struct HookTests {
 
     @Test
     func `a daemon killed between deliveries leaves none out, and keeps their order`() async throws {
-        try await running(Self.onCreated) { daemon in
+        try await ChoresDaemon.running(Self.onCreated) { daemon in
             // Each daemon waits in the delivery after the one at which it is killed, however slow this test is. If it is killed before
             // the program has read its id, the program sees another parent, and ends after a minute.
-            try program(
+            try daemon.script(
+                "tell",
                 #"""
                 before=$((HOOK_RECORD_ID - 1))
                 case $before in 10|20|30) [ -e "$1.$before" ] || exec timeout --foreground 60 tail -f --pid=$PPID /dev/null ;; esac
                 echo "$HOOK_RECORD_ID $HOOK_KEY" >> "$1"; echo "telling $HOOK_RECORD_ID." >&2; sleep 0.1
-                """#, in: daemon.folder)
+                """#)
             try await create(0..<40, daemon)
             for last in [10, 20, 30] {
                 try await daemon.line(containing: "telling \(last).")
@@ -61,10 +48,10 @@ struct HookTests {
 
     @Test
     func `a delivery that fails is made again before the next`() async throws {
-        try await running(Self.onCreated) { daemon in
-            try program(
-                #"echo "$HOOK_RECORD_ID $HOOK_ATTEMPT" >> "$1"; echo "telling $HOOK_RECORD_ID." >&2; [ "$HOOK_ATTEMPT" -gt 1 ]"#,
-                in: daemon.folder)
+        try await ChoresDaemon.running(Self.onCreated) { daemon in
+            try daemon.script(
+                "tell",
+                #"echo "$HOOK_RECORD_ID $HOOK_ATTEMPT" >> "$1"; echo "telling $HOOK_RECORD_ID." >&2; [ "$HOOK_ATTEMPT" -gt 1 ]"#)
             try await create(0..<2, daemon)
             try await daemon.line(containing: "telling 1.")
             #expect(try told(daemon).prefix(3) == ["0 1", "0 2", "1 1"])
@@ -76,8 +63,8 @@ struct HookTests {
         let settings = """
             hooks: { told: { on: created, of: chores, command: FOLDER/tell, deadline: 1s, attempts: 1 } }
             """
-        try await running(settings) { daemon in
-            try program("sleep 600 & wait", in: daemon.folder)
+        try await ChoresDaemon.running(settings) { daemon in
+            try daemon.script("tell", "sleep 600 & wait")
             try await create(0..<1, daemon)
             try await daemon.line(containing: "failed and is parked")
             #expect(try await daemon.command("hooks", "--skip", "told").status != 0)

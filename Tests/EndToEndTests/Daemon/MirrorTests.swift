@@ -6,11 +6,7 @@ import Testing
 @Suite("The mirror", .timeLimit(.minutes(10)))
 struct MirrorTests {
     private func running(_ body: (ChoresDaemon) async throws -> Void) async throws {
-        let daemon = try await ChoresDaemon(settings: "mirror: { enabled: true, directory: FOLDER/mirror }")
-        let result: Result<Void, any Error>
-        do { result = .success(try await body(daemon)) } catch { result = .failure(error) }
-        await daemon.end()
-        try result.get()
+        try await ChoresDaemon.running("mirror: { enabled: true, directory: FOLDER/mirror }", body)
     }
 
     private func text(_ name: String, _ daemon: ChoresDaemon) throws -> String {

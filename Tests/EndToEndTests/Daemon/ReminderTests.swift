@@ -14,30 +14,15 @@ struct ReminderTests {
         Self.chore.setting("at", to: .string(Date.now.addingTimeInterval(-60).formatted(.iso8601)))
     }
 
-    private func running(_ settings: String, _ body: (ChoresDaemon) async throws -> Void) async throws {
-        let daemon = try await ChoresDaemon(settings: settings)
-        let result: Result<Void, any Error>
-        do { result = .success(try await body(daemon)) } catch { result = .failure(error) }
-        await daemon.end()
-        try result.get()
-    }
-
-    private func program(_ name: String, _ text: String, in folder: URL) throws {
-        let file = folder.appending(path: name)
-        try "#!/bin/sh\n\(text)\n".write(to: file, atomically: true, encoding: .utf8)
-        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: file.path)
-    }
-
     private func delivered(_ folder: URL) throws -> String {
         try String(contentsOf: folder.appending(path: "delivered"), encoding: .utf8)
     }
 
     @Test
     func `a program is run with the text in its environment, and no shell sees it`() async throws {
-        try await running("reminders: { command: FOLDER/deliver FOLDER/delivered }") { daemon in
-            try program(
-                "deliver", #"printf '%s|%s|%s\n' "$REMINDER_TEXT" "$REMINDER_ENTITY" "$REMINDER_ATTEMPT" >> "$1""#,
-                in: daemon.folder)
+        try await ChoresDaemon.running("reminders: { command: FOLDER/deliver FOLDER/delivered }") { daemon in
+            try daemon.script(
+                "deliver", #"printf '%s|%s|%s\n' "$REMINDER_TEXT" "$REMINDER_ENTITY" "$REMINDER_ATTEMPT" >> "$1""#)
             #expect(try await daemon.call("POST", "/v1/chores", dueChore()).status == 201)
             _ = try await daemon.reminder(becomes: "delivered")
             #expect(try delivered(daemon.folder) == "Filter; $(id)|chores|1\n")
@@ -54,16 +39,16 @@ struct ReminderTests {
 
     @Test
     func `a daemon killed during a delivery delivers once more`() async throws {
-        try await running("reminders: { command: FOLDER/deliver FOLDER/delivered }") { daemon in
+        try await ChoresDaemon.running("reminders: { command: FOLDER/deliver FOLDER/delivered }") { daemon in
             let began = daemon.folder.appending(path: "began").path
             #expect(mkfifo(began, 0o600) == 0)
             // The first delivery goes on until the daemon is gone.
-            try program(
+            try daemon.script(
                 "deliver",
                 #"""
                 echo "$REMINDER_ID $HOOK_KEY" >> "$1"
                 if [ -p "\#(began)" ]; then echo began > "\#(began)"; exec tail -f --pid=$PPID /dev/null; fi
-                """#, in: daemon.folder)
+                """#)
             let id = try await daemon.call("POST", "/v1/chores", dueChore()).body["id"]?.string
             // Opening the pipe waits until the program has begun.
             let begun = try FileHandle(forReadingFrom: URL(filePath: began)).readToEnd() ?? Data()
@@ -91,7 +76,7 @@ struct ReminderTests {
         let address = try #require(try server.bind().first).description
         let serving = Task { try await server.run() }
         defer { serving.cancel() }
-        try await running("reminders: { webhook: \"\(address)/hook\" }") { daemon in
+        try await ChoresDaemon.running("reminders: { webhook: \"\(address)/hook\" }") { daemon in
             #expect(try await daemon.call("POST", "/v1/chores", dueChore()).status == 201)
             _ = try await daemon.reminder(becomes: "delivered")
             #expect(bodies.withLock { $0 }.map { $0["text"]?.string } == ["Filter; $(id)"])

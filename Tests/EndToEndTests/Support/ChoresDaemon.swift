@@ -10,7 +10,7 @@ actor ChoresDaemon {
     private let transport: CurlTransport
 
     /// `settings` is added to the configuration; `FOLDER` in it is replaced with the daemon's folder.
-    init(settings: String) async throws {
+    private init(settings: String) async throws {
         folder = FileManager.default.temporaryDirectory.appending(path: "home-\(UUID().uuidString.prefix(8))")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let config = """
@@ -32,6 +32,22 @@ actor ChoresDaemon {
         return program
     }
 
+    /// Runs one while `body` does its work, and ends it even if that fails.
+    static func running(_ settings: String, _ body: (ChoresDaemon) async throws -> Void) async throws {
+        let daemon = try await ChoresDaemon(settings: settings)
+        let result: Result<Void, any Error>
+        do { result = .success(try await body(daemon)) } catch { result = .failure(error) }
+        await daemon.end()
+        try result.get()
+    }
+
+    /// Writes a script that the daemon can run.
+    nonisolated func script(_ name: String, _ text: String) throws {
+        let file = folder.appending(path: name)
+        try "#!/bin/sh\n\(text)\n".write(to: file, atomically: true, encoding: .utf8)
+        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: file.path)
+    }
+
     func start() async throws { program = try await Self.started(folder) }
 
     /// Kills it without warning.
@@ -46,7 +62,7 @@ actor ChoresDaemon {
         _ = await program.finish()
     }
 
-    func end() async {
+    private func end() async {
         await kill()
         try? FileManager.default.removeItem(at: folder)
     }
