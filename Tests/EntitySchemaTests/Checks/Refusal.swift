@@ -20,3 +20,12 @@ func expectRefusal(
         error?.key == key && error?.problem.contains(words) == true, "\(error?.description ?? "accepted")",
         sourceLocation: sourceLocation)
 }
+
+/// Expects that a schema is refused with these words.
+func expectRefusal<Value>(
+    _ words: String, sourceLocation: SourceLocation = #_sourceLocation, _ read: () throws -> Value
+) {
+    #expect(sourceLocation: sourceLocation) {
+        try read()
+    } throws: { ($0 as? SchemaError)?.problem.contains(words) == true }
+}

@@ -51,8 +51,6 @@ struct AuthTests {
             ("{ \(refresh), login: { a: [{ call: POST /x, send: [b], ask: { b: B } }] } }", "no earlier step"),
         ])
     func refusals(_ auth: String, _ message: String) {
-        #expect {
-            try Self.upstream(auth)
-        } throws: { ($0 as? SchemaError)?.problem.contains(message) == true }
+        expectRefusal(message) { try Self.upstream(auth) }
     }
 }

@@ -217,15 +217,13 @@ struct ListCallTests {
             ("path: /notes\n      headers: { X-At: \"{$sinc}\" }", "cannot stand here"),
         ])
     func refusals(_ pull: String, _ words: String) {
-        #expect {
-            try Self.plan(pull)
-        } throws: { ($0 as? SchemaError)?.problem.contains(words) == true }
+        expectRefusal(words) { try Self.plan(pull) }
     }
 
     @Test("the account can be named only where the schema says who it is")
     func account() {
-        #expect {
+        expectRefusal("upstream.account") {
             try Self.plan("path: /notes\n      query: { by: \"{$account}\" }", upstream: "probe: /")
-        } throws: { ($0 as? SchemaError)?.problem.contains("upstream.account") == true }
+        }
     }
 }

@@ -113,9 +113,7 @@ struct SessionTests {
             ("{ check: { path: /me } }", "unknown key path"),
         ])
     func refusals(_ auth: String, _ message: String) {
-        #expect {
-            try Self.upstream(auth)
-        } throws: { ($0 as? SchemaError)?.problem.contains(message) == true }
+        expectRefusal(message) { try Self.upstream(auth) }
     }
 
     @Test("an address on this machine needs no TLS", arguments: ["127.0.0.1:8080", "localhost", "[::1]:1"])
