@@ -18,7 +18,7 @@ package actor SyncEngine: RunSteps {
     private let account: AccountCheck
     private let monitor: HealthMonitor
     private let unwritten: UnwrittenOutcomes
-    private let pull: PullLoop
+    let pull: PullLoop
     let push: PushLoop
     private let recovery: RecoveryProbe
     private let uploads: UploadLoop
@@ -114,6 +114,8 @@ package actor SyncEngine: RunSteps {
         try await push.push(heartbeat, through: newest)
     }
 
+    func finishPushes(_ heartbeat: Heartbeat) async throws { try await push.finish(heartbeat) }
+
     // MARK: For callers
 
     /// Call it when the queue has a new change; the change is sent a moment later, so that a burst goes out together.
@@ -133,12 +135,12 @@ package actor SyncEngine: RunSteps {
         await pull.request(request)
     }
 
-    /// Starts or joins a sync and waits for its end, and for the changes being sent by then; throws why it failed.
+    /// Starts or joins a sync and waits for its end; throws why it failed. Changes that were queued before the call, and need not
+    /// wait, have been tried by then.
     package func sync(_ request: SyncRequest) async throws(SyncError) {
         guard await !monitor.isPaused else { throw .paused }
         await monitor.hurryTrials()
         try await pull.sync(request)
-        await push.waitForPushes()
     }
 
     package func pause() async { await monitor.pause() }

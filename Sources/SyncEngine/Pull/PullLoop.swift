@@ -10,9 +10,12 @@ protocol RunSteps: Actor {
     func probe() async throws
     /// Sends what is ready, up to this change. `heartbeat` is the calling loop's.
     func push(_ heartbeat: Heartbeat, through newest: Int64) async throws
+    /// Returns when every change that is queued by now, and need not wait, has been tried.
+    func finishPushes(_ heartbeat: Heartbeat) async throws
 }
 
-/// Runs a sync at intervals, on request, and when the upstream is back. Each run pushes, then pulls.
+/// Runs a sync at intervals, on request, and when the upstream is back. Each run pushes, then pulls; one that callers wait for
+/// then pushes what came meanwhile.
 ///
 /// Runs on the engine's executor: see `EngineIsolation`.
 actor PullLoop: TokenRefusalObserver {
@@ -33,7 +36,7 @@ actor PullLoop: TokenRefusalObserver {
     private var requested: SyncRequest?
     /// How often something was requested.
     private var requests = 0
-    private var waiters = SyncWaiters()
+    private(set) var waiters = SyncWaiters()
     private var drift = DriftWarnings()
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { environment.isolation.unownedExecutor }
@@ -53,7 +56,7 @@ actor PullLoop: TokenRefusalObserver {
     /// Starts a run, unless the one under way does what is asked for.
     func request(_ request: SyncRequest) async {
         await monitor.retryAuthorization()
-        if run.isRunning, run.request.covers(request) { return }
+        if run.takesOn(request) { return }
         schedule(request)
         await environment.sleeps.pull.wake()
     }
@@ -74,7 +77,7 @@ actor PullLoop: TokenRefusalObserver {
     func sync(_ request: SyncRequest) async throws(SyncError) {
         await self.request(request)
         if let ended = waiters.ended { throw ended }
-        let joins = run.isRunning && run.request.covers(request)
+        let joins = run.takesOn(request)
         let result = await withCheckedContinuation { continuation in
             waiters.add(continuation, for: joins ? run.number : run.number + 1)
         }
@@ -213,6 +216,14 @@ actor PullLoop: TokenRefusalObserver {
         try await rememberSchema(request)
         try drift.warnOfNew(in: store, environment.log)
         try await rememberClockOffset()
+        try await pushTheRest(steps)
+    }
+
+    /// A caller may have joined this run after it had sent, and a push may have been broken off while lists were served.
+    private func pushTheRest(_ steps: any RunSteps) async throws {
+        guard waiters.isAwaited(run.number) else { return }
+        run.pushesTheRest()
+        try await steps.finishPushes(heartbeat)
     }
 
     /// Pulls the entities whose held edits must be merged. Nothing else is sent until then; the run pushes next.

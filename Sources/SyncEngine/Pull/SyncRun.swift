@@ -4,6 +4,8 @@ internal import EntitySchema
 struct SyncRun {
     private(set) var number = 0
     private(set) var isRunning = false
+    /// Whether it has sent, or is sending, all that callers who joined it had queued.
+    private var isPushingTheRest = false
     private(set) var request = SyncRequest()
     var phase: String?
     var entities: [String: SyncStatus.Entity] = [:]
@@ -23,10 +25,20 @@ struct SyncRun {
     mutating func begin(_ request: SyncRequest) {
         number += 1
         isRunning = true
+        isPushingTheRest = false
         self.request = request
         forgetErrors()
         done = []
         phase = nil
+    }
+
+    /// Whether the run under way does what is asked for, so that a caller may join it.
+    func takesOn(_ request: SyncRequest) -> Bool { isRunning && !isPushingTheRest && self.request.covers(request) }
+
+    /// After everything was pulled.
+    mutating func pushesTheRest() {
+        isPushingTheRest = true
+        phase = "pushing"
     }
 
     /// Stopped by a problem that concerns all entities.

@@ -16,6 +16,8 @@ struct SyncWaiters {
         waiters.append(Waiter(run: run, continuation: continuation))
     }
 
+    func isAwaited(_ run: Int) -> Bool { waiters.contains { $0.run <= run } }
+
     /// Resumes the callers that wait for runs up to this number.
     mutating func finish(_ result: Result<Void, SyncError>, through number: Int) {
         for waiter in waiters where waiter.run <= number { waiter.continuation.resume(returning: result) }

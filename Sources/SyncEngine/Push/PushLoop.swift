@@ -135,10 +135,17 @@ actor PushLoop {
         waiters = []
     }
 
-    /// Returns when every change being sent, or queued by now and ready, has been answered.
-    func waitForPushes() async {
-        guard isPushing, let newest = try? store.newestChange() else { return }
-        newestToPush = min(newestToPush, newest)
-        await withCheckedContinuation { waiters.append($0) }
+    /// Returns when every change that is queued by now, and need not wait, has been tried: a push under way may have passed it
+    /// over, or may be broken off.
+    func finish(_ heartbeat: Heartbeat) async throws {
+        let newest = try store.newestChange()
+        // The push under way has a heartbeat of its own.
+        heartbeat.sleep(for: nil)
+        while isPushing {
+            newestToPush = min(newestToPush, newest)
+            await withCheckedContinuation { waiters.append($0) }
+        }
+        heartbeat.beat()
+        try await push(heartbeat, through: newest)
     }
 }

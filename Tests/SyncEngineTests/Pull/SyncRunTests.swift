@@ -60,6 +60,19 @@ struct SyncRunTests {
         #expect(run.progress == 1, "it is done already")
     }
 
+    @Test("a run that sends the rest takes on no more, and the next one does again")
+    func takesOn() {
+        var run = SyncRun()
+        #expect(!run.takesOn(SyncRequest()))
+        run.begin(SyncRequest())
+        #expect(run.takesOn(SyncRequest(entities: ["orders"])) && !run.takesOn(SyncRequest(full: true)))
+        run.pushesTheRest()
+        #expect(!run.takesOn(SyncRequest()) && run.phase == "pushing")
+        run.end(at: Timestamp(milliseconds: 0))
+        run.begin(SyncRequest())
+        #expect(run.takesOn(SyncRequest()))
+    }
+
     @Test("an entity that was read well in the end is no error of the run")
     func readAgain() {
         let time = Timestamp(milliseconds: 0)

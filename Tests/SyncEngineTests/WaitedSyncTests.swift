@@ -1,0 +1,82 @@
+import JSONText
+import TestSupport
+import Testing
+import Upstream
+
+@testable import CacheStore
+@testable import SyncEngine
+
+@Suite("A sync that a caller waits for")
+struct WaitedSyncTests {
+    private let orders = #"[{"id":"a","updated_at":"2026-01-01T00:00:00.000Z"},{"id":"b"}]"#
+
+    @Test(
+        "what was queued before it was asked for is sent, also if it joins a sync that has sent",
+        .timeLimit(.minutes(10)))
+    func joinsLate() async throws {
+        let test = try TestEngine()
+        try test.upstream.set("/orders", orders)
+        try await test.running {
+            try await test.engine.sync(SyncRequest())
+            let pages = Gate()
+            test.upstream.onPage { await pages.pass() }
+            await test.engine.requestSync(SyncRequest())
+            await pages.arrival()
+            try await test.change("a", #"{"notes":"x"}"#)
+            let sync = Task {
+                try await test.engine.sync(SyncRequest())
+                return try test.store.pendingCount().pending
+            }
+            while await !test.engine.pull.waiters.isAwaited(.max), !Task.isCancelled { await Task.yield() }
+            pages.open()
+            #expect(try await sync.value == 0)
+            #expect(test.upstream.pages.filter { $0.path == "/parts" }.count == 2, "it has joined the second sync")
+        }
+    }
+
+    @Test(
+        "what a push under way could not send is sent if the upstream serves lists after all", .timeLimit(.minutes(10)))
+    func sendsTheRest() async throws {
+        let test = try TestEngine()
+        try test.upstream.set("/orders", orders)
+        try await test.running {
+            try await test.engine.sync(SyncRequest())
+            let (pushes, pages) = (Gate(), Gate())
+            test.upstream.onPush { await pushes.pass() }
+            test.upstream.fail(.offline("the connection was refused"))
+            try await test.change("a", #"{"notes":"x"}"#)
+            test.engine.noteLocalWrite()
+            await test.clock.passSleep(of: .milliseconds(100))
+            await pushes.arrival()
+            test.upstream.onPage { await pages.pass() }
+            let sync = Task {
+                try await test.engine.sync(SyncRequest())
+                return try test.store.pendingCount().pending
+            }
+            await pages.arrival()
+            pushes.open()
+            while await test.engine.push.isPushing, !Task.isCancelled { await Task.yield() }
+            #expect(try test.store.pendingCount().pending == 1)
+            pages.open()
+            #expect(try await sync.value == 0)
+        }
+    }
+}
+
+/// Holds requests until it is open.
+private final class Gate: Sendable {
+    private let (arrivals, arrived) = AsyncStream.makeStream(of: Void.self)
+    private let (openings, opening) = AsyncStream.makeStream(of: Void.self)
+
+    func pass() async {
+        arrived.yield()
+        for await _ in openings {}
+    }
+
+    /// Returns when a request is held.
+    func arrival() async {
+        for await _ in arrivals { return }
+    }
+
+    func open() { opening.finish() }
+}
