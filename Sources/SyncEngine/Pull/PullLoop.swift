@@ -223,10 +223,11 @@ actor PullLoop: TokenRefusalObserver {
     private func pushTheRest(_ steps: any RunSteps) async throws {
         guard waiters.isAwaited(run.number) else { return }
         run.pushesTheRest()
+        try await pullForHeldEdits()
         try await steps.finishPushes(heartbeat)
     }
 
-    /// Pulls the entities whose held edits must be merged. Nothing else is sent until then; the run pushes next.
+    /// Pulls the entities whose held edits must be merged. No push begins until then; the run pushes next.
     private func pullForHeldEdits() async throws {
         let held = try await monitor.heldEntities()
         guard !held.isEmpty else { return }

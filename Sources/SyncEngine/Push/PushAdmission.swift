@@ -11,20 +11,24 @@ struct PushAdmission: Sendable {
     let mayBegin: @Sendable (OutboxChange) async -> Bool
     /// While the upstream lets no change through: the changes that it stopped. Others are tried first. Nil otherwise.
     let barred: @Sendable () async -> Set<Int64>?
-    /// Whether the change must wait with all others of its route.
-    var isRouteHeld: @Sendable (OutboxChange) async -> Bool = { _ in false }
+    /// Whether the change must wait with all others of its route or entity.
+    var isHeld: @Sendable (OutboxChange) async -> Bool = { _ in false }
     /// Called when an attempt ended and its outcome was not stored.
     let breaksOff: @Sendable (OutboxChange) async -> Void
 
-    /// For changes of fields.
+    /// For changes of fields, but not of the `held` entities.
     static func fields(
-        _ monitor: HealthMonitor, _ unwritten: UnwrittenOutcomes, newest: @escaping @Sendable () async -> Int64
+        _ monitor: HealthMonitor, _ unwritten: UnwrittenOutcomes, besides held: Set<String>,
+        newest: @escaping @Sendable () async -> Int64
     ) -> PushAdmission {
         PushAdmission(
             slots: { await monitor.slots }, allowance: { await monitor.allowance }, newest: newest,
             mayBegin: { await monitor.mayBegin($0.id, isRetry: $0.wasAttempted) },
             barred: { await monitor.barredChanges },
-            isRouteHeld: { await monitor.isRouteHeld(of: $0.limited) }, breaksOff: { await unwritten.add($0) })
+            isHeld: { change in
+                if held.contains(change.entity) { return true }
+                return await monitor.isRouteHeld(of: change.limited)
+            }, breaksOff: { await unwritten.add($0) })
     }
 
     /// For contents: one at a time. Once the budget is exhausted, their retries are trials like any other.
@@ -33,7 +37,7 @@ struct PushAdmission: Sendable {
             slots: { await monitor.canPush ? 1 : 0 },
             allowance: { (await monitor.retryWait ?? .zero) == .zero ? .all : .untried },
             newest: { .max }, mayBegin: { await monitor.mayBeginContent($0.id, isRetry: $0.wasAttempted) },
-            barred: { await monitor.barredChanges }, isRouteHeld: { await monitor.isRouteHeld(of: $0.limited) },
+            barred: { await monitor.barredChanges }, isHeld: { await monitor.isRouteHeld(of: $0.limited) },
             breaksOff: { await unwritten.add($0) })
     }
 }

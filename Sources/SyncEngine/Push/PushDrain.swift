@@ -111,16 +111,15 @@ struct PushDrain {
         guard underWay.isEmpty || room > 0 else { return [] }
         let inFlight = Set(underWay.keys)
         let newest = await admission.newest()
-        let ready = try await readyOnFreeRoutes(limit: limit, room, notOf: inFlight, &passedOver)
+        let ready = try await readyAndUnheld(limit: limit, room, notOf: inFlight, &passedOver)
             .filter { $0.id <= newest }
         let singles = ready.map(Work.single)
         guard sendsBatches, await admission.barred() == nil, await admission.allowance() == .all,
             let plan = firstBatchPlan(of: ready)
         else { return singles }
         let size = pusher.environment.batches.size(of: plan, at: pusher.monotonicNow())
-        let candidates = try due(limit: max(size, limit), room, notOf: inFlight.union(passedOver)).filter {
-            $0.id <= newest
-        }
+        let candidates = try await unheld(
+            due(limit: max(size, limit), room, notOf: inFlight.union(passedOver)).filter { $0.id <= newest })
         let batch = pusher.batch(of: candidates, by: plan, size: size)
         guard batch.count > 1 else { return singles }
         // Those of another batch come next.
@@ -128,19 +127,23 @@ struct PushDrain {
         return [.batch(batch, plan)] + others.map(Work.single)
     }
 
-    /// Ready changes whose routes need not wait. The others are passed over in this drain.
-    private func readyOnFreeRoutes(
+    /// Ready changes whose routes and entities need not wait. The others are passed over in this drain.
+    private func readyAndUnheld(
         limit: Int, _ room: Int, notOf inFlight: Set<Int64>, _ passedOver: inout Set<Int64>
     ) async throws -> [OutboxChange] {
         while passedOver.count < Self.mostPassedOver {
             let ready = try await ready(limit: limit, room, notOf: inFlight.union(passedOver))
-            var free: [OutboxChange] = []
-            for change in ready {
-                if await admission.isRouteHeld(change) { passedOver.insert(change.id) } else { free.append(change) }
-            }
+            let free = await unheld(ready)
+            passedOver.formUnion(Set(ready.map(\.id)).subtracting(free.map(\.id)))
             if !free.isEmpty || ready.isEmpty { return free }
         }
         return []
+    }
+
+    private func unheld(_ changes: [OutboxChange]) async -> [OutboxChange] {
+        var unheld: [OutboxChange] = []
+        for change in changes where await !admission.isHeld(change) { unheld.append(change) }
+        return unheld
     }
 
     private static let mostPassedOver = 500

@@ -63,13 +63,10 @@ actor PushLoop {
     private func pushAndSchedule() async throws -> Duration? {
         do {
             if await monitor.canPush, await !pull.isPullingForHeldEdits {
-                // A run pulls the entities whose held edits must be merged, then pushes.
+                // A run pulls the entities whose held edits must be merged, then pushes. One that is under way may take long.
                 let held = try await monitor.heldEntities()
-                if held.isEmpty {
-                    try await push(heartbeat)
-                } else {
-                    await pull.request(SyncRequest(entities: held))
-                }
+                if !held.isEmpty { await pull.request(SyncRequest(entities: held)) }
+                try await push(heartbeat, besides: held)
             }
             return try await wait()
         } catch let error as CacheError {
@@ -99,8 +96,8 @@ actor PushLoop {
     }
 
     /// Sends what is ready, up to this change: a run pulls after sending what was queued when it began, however fast
-    /// callers write. `heartbeat` is the calling loop's.
-    func push(_ heartbeat: Heartbeat, through newest: Int64 = .max) async throws {
+    /// callers write. Changes of the `held` entities are left out. `heartbeat` is the calling loop's.
+    func push(_ heartbeat: Heartbeat, through newest: Int64 = .max, besides held: Set<String> = []) async throws {
         // A run pushes before it pulls; one push at a time is enough.
         guard !isPushing, environment.mayPush() else { return }
         isPushing = true
@@ -113,7 +110,7 @@ actor PushLoop {
             try await account.require(from: upstream)
             var pusher = await Pusher(environment, by: upstream, monitor)
             pusher.changedParents = parents
-            try await pusher.drain(through: .fields(monitor, unwritten) { await self.newestToPush })
+            try await pusher.drain(through: .fields(monitor, unwritten, besides: held) { await self.newestToPush })
         }
         await readAgain(parents.all, isInRun: newest != .max)
         // A content may have waited for the creation of its record, or for the upstream.

@@ -63,4 +63,22 @@ struct DependentChangeTests {
         try await cache.store.discard(first.id, cascade: true, at: TestCache.now)
         #expect(try cache.store.readyChanges(limit: 9, at: TestCache.now).map(\.key) == ["known"])
     }
+
+    @Test("an old edit is to be merged before it is sent, but not while it waits for a creation that failed")
+    func held() async throws {
+        let cache = try TestCache(schema: Self.schema)
+        _ = try await cache.pull("notes", #"[{"id":"known"}]"#)
+        _ = try await cache.make("notes", #"{"id":"new"}"#)
+        try await cache.change("notes", "known", #"{"above_id":"new"}"#)
+        let later = TestCache.now + .seconds(60)
+        func held() throws -> [String] { try cache.store.entitiesWithHeldChanges(outside: later...later) }
+        #expect(try held() == ["notes"])
+        let creation = try #require(try cache.store.readyChanges(limit: 1, at: TestCache.now).first)
+        #expect(try await cache.store.begin(creation, at: TestCache.now))
+        let refusal = PushFailure(.refused, status: 422, message: "no")
+        try await cache.store.finish(creation.id, .failed(refusal), at: TestCache.now)
+        #expect(try held().isEmpty)
+        #expect(try await cache.store.retry(nil, at: TestCache.now) == 1)
+        #expect(try held() == ["notes"])
+    }
 }

@@ -100,6 +100,32 @@ struct HeldEditTests {
         }
     }
 
+    @Test("changes of other entities go out while a pull takes long, also beside an edit that waits for the next one")
+    func others() async throws {
+        try await withRecord { (test) async throws in
+            let pages = Gate()
+            test.upstream.onPage { await pages.pass() }
+            await test.engine.requestSync(SyncRequest())
+            await pages.arrival()
+            await test.engine.pause()
+            try await test.change("a", #"{"notes":"mine"}"#)
+            test.clock.advance(by: .seconds(1))
+            await test.engine.resume()
+            let message = JSONText.object(["order_id": "a"])
+            _ = try await test.store.create("messages", body: message, at: test.clock.timestamp)
+            test.engine.noteLocalWrite()
+            // The pull loop waits for the page, so the sleeper is the push loop.
+            for _ in 1...20 where test.upstream.pushes.isEmpty {
+                await test.clock.waitForSleepers(1)
+                test.clock.advance(by: .milliseconds(500))
+            }
+            #expect(test.upstream.pushes.map(\.request.path) == ["/orders/a/messages"])
+            pages.open()
+            try await test.until { try test.store.pendingCount().pending == 0 }
+            #expect(test.upstream.pushes.count == 2)
+        }
+    }
+
     @Test("the trial after an outage is merged with the server's version first")
     func heldTrial() async throws {
         try await withRecord { (test) async throws in

@@ -57,7 +57,7 @@ extension CacheStore {
         }
     }
 
-    /// The entities with edits or deletions that were never tried and were not made within `times`.
+    /// The entities with edits or deletions that were never tried, were not made within `times`, and do not wait for a person.
     package func entitiesWithHeldChanges(outside times: ClosedRange<Timestamp>) throws -> [String] {
         try read { db in
             try String.fetchAll(
@@ -141,9 +141,13 @@ extension CacheStore {
     }
 
     private static let heldEntitiesSQL = """
-        SELECT DISTINCT entity FROM sync_outbox
+        SELECT DISTINCT entity FROM sync_outbox AS change
         WHERE state = \(OutboxState.queued.sql) AND tried = 0 AND operation <> 'create' AND content IS NULL
           AND created_at NOT BETWEEN ? AND ?
+          AND NOT EXISTS (SELECT 1 FROM sync_conflict WHERE change_id = change.id AND winner IS NULL)
+          AND NOT EXISTS (
+            SELECT 1 FROM sync_dependency JOIN sync_outbox AS needed ON needed.id = needs_id
+            WHERE change_id = change.id AND needed.state = \(OutboxState.failed.sql))
         """
 
     private static func nextSQL(_ condition: String) -> String {
