@@ -58,6 +58,7 @@ package struct PullCursor: Sendable, Equatable {
     /// Makes the next pull begin with everything: the list is another one.
     mutating func forgetList() {
         (watermark, delta, pull, lastFullAt, listGap) = (nil, nil, nil, nil, nil)
+        (heldDeletions, held) = (0, nil)
     }
 
     /// Makes the next pull of changes ask for what has changed since this time. A server that was behind, or a cache before it,

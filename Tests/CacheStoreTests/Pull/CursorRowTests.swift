@@ -45,6 +45,22 @@ struct CursorRowTests {
         #expect(adopted.watermark == nil && adopted.lastFullAt == nil && adopted.lastSyncedAt == TestCache.now)
     }
 
+    @Test("what another list of deletions has named is held no longer")
+    func otherDeletions() async throws {
+        let store = try TestCache().store
+        let watermark = "2026-11-20T09:00:00.000Z"
+        for name in ["orders", "orders:deleted"] {
+            let cursor = PullCursor(watermark: watermark, heldDeletions: 3, held: "the upstream marks 3 orders as deleted")
+            try await store.setCursor(of: name, to: cursor)
+        }
+        try await store.adoptDeletions("one", of: "orders", cursor: "orders:deleted")
+        #expect(try store.cursor(of: "orders").heldDeletions == 3)
+        try await store.adoptDeletions("two", of: "orders", cursor: "orders:deleted")
+        let (orders, deletions) = (try store.cursor(of: "orders"), try store.cursor(of: "orders:deleted"))
+        #expect(orders.heldDeletions == 0 && orders.held == nil && orders.watermark == nil)
+        #expect(deletions.heldDeletions == 0 && deletions.held == nil && deletions.watermark == watermark)
+    }
+
     @Test("what is fetched for each record is fetched again once it is found elsewhere")
     func otherDetails() async throws {
         let cache = try TestCache()
