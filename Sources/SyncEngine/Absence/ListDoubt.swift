@@ -6,6 +6,9 @@ package struct ListDoubt {
     /// Limits that servers set on a list that is asked for without pages, and their usual sizes of a page.
     private static let limits: Set<Int> = [10, 20, 25, 30, 50, 100, 200, 250, 500, 1000, 2000]
 
+    /// Whether a list of so many records may end there because it is cut.
+    static func isLimit(_ records: Int) -> Bool { limits.contains(records) }
+
     /// Servers have smaller pages only where they are asked for them.
     private static let leastPage = 10
 

@@ -30,6 +30,8 @@ struct EventPoller: Sendable {
         var seen: Set<JSONText> = []
         /// Positions that are not stored yet, each with the number of the last signal before it.
         var unstored: [(position: String, number: Int)] = []
+        /// Where nothing but events of one time were shown, and what others may be about was pulled.
+        var stoodStillAt: String?
         /// When the upstream replaced the previous position with this one; nil once it has accepted this one.
         var renewedAt: Timestamp?
     }
@@ -38,6 +40,8 @@ struct EventPoller: Sendable {
 
     /// Runs until the task is cancelled.
     func run() async {
+        // Should this fail, the upstream gets a position of another kind, and the next start tries again.
+        try? await adoptSince()
         var progress = Progress(position: stored())
         var failures = 0
         let turn = environment.schedule.startTurn
@@ -48,7 +52,11 @@ struct EventPoller: Sendable {
                 try await store(&progress)
                 try await poll(&progress)
                 try await store(&progress)
-                desk.noteConnected(source)
+                if let reason = standstill(&progress) {
+                    desk.noteDisconnected(source, reason)
+                } else {
+                    desk.noteConnected(source)
+                }
                 failures = 0
             } catch {
                 guard !Task.isCancelled else { return }
@@ -73,6 +81,18 @@ struct EventPoller: Sendable {
     private func delay(_ failures: Int) -> Duration {
         let longest = events.every.doubled(failures - 1, atMost: max(Self.longestDelay, events.every))
         return events.every + (longest - events.every) * environment.random()
+    }
+
+    /// Begins at the start of the list if the last position was found in another way than the schema says now.
+    private func adoptSince() async throws {
+        let (store, name) = (environment.store, "since:\(source.name)")
+        let known = try store.setting(name)
+        guard known != events.definition else { return }
+        if known != nil {
+            try await store.setSetting(setting, to: "")
+            desk.noteMissed(by: source)
+        }
+        try await store.setSetting(name, to: events.definition)
     }
 
     private func stored() -> String? {
@@ -105,6 +125,20 @@ struct EventPoller: Sendable {
         }
         guard let position = progress.position, position != before else { return }
         note(position, in: &progress)
+    }
+
+    /// Why later events may not be shown; nil if nothing suggests it. If a page is cut and has only events of one time, each poll
+    /// gets the same one. What the others may be about is pulled, once.
+    private func standstill(_ progress: inout Progress) -> String? {
+        guard let since = events.since, let position = progress.position, ListDoubt.isLimit(progress.seen.count),
+            progress.seen.allSatisfy({ since.greatest.value(in: $0)?.plain == position })
+        else { return nil }
+        if progress.stoodStillAt != position { desk.noteMissed(by: source) }
+        progress.stoodStillAt = position
+        return """
+            all \(progress.seen.count) events that \(events.path) shows have the same \(since.greatest.description), so it may have \
+            others that it does not show; ask for more at a time with query of this source in the schema
+            """
     }
 
     private func note(_ position: String, in progress: inout Progress) {

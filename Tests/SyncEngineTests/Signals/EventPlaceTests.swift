@@ -93,6 +93,51 @@ struct EventPlaceTests {
         }
     }
 
+    @Test("one that was found in another way than the schema says now is given up")
+    func otherPlace() async throws {
+        let test = try engine(greatest: "updated_at")
+        try await test.store.setSetting(Self.place, to: "8812")
+        try await test.store.setSetting("since:events /log", to: "last after id")
+        try test.upstream.set("/log", #"[{"id":"b","updated_at":"2026-01-02T00:00:00Z"}]"#)
+        try await test.running {
+            try await test.until { try test.store.setting(Self.place) == "2026-01-02T00:00:00Z" }
+            #expect(test.upstream.pages.allSatisfy { $0.path != "/log" || $0.since?.value != "8812" })
+        }
+        let kept = try TestEngine(upstream: test.upstream, store: test.store)
+        try await kept.running {
+            let polls = test.upstream.pages.count { $0.path == "/log" }
+            try await kept.until { test.upstream.pages.count { $0.path == "/log" } > polls }
+            #expect(test.upstream.pages.last { $0.path == "/log" }?.since?.value == "2026-01-02T00:00:00Z")
+        }
+    }
+
+    @Test("a page of as many events of one time as it can have is reported, and what others are about is pulled")
+    func standstill() async throws {
+        let source = "path: /log, since: { param: from, greatest: updated_at }, entity: parts, key: id, every: 10s"
+        let test = try TestEngine(
+            upstream: FakeUpstream(pageSize: 10),
+            schema: TestEngine.shop.replacing(
+                "  pagination: { style: page }",
+                with: "  pagination: { style: page }\n  signals: [{ events: { \(source) } }]"))
+        let parts = JSONText.array((1...11).map { .object(["id": .string("p\($0)")]) })
+        let events = (1...11).map { #"{"id":"p\#($0)","updated_at":"2026-01-02T00:00:00Z"}"# }.joined(separator: ",")
+        try await test.running {
+            try await test.until { await test.engine.status().signals.first?.isConnected == true }
+            let began = test.clock.timestamp
+            try test.upstream.set("/parts", parts.text)
+            try test.upstream.set("/log", "[\(events)]")
+            try await test.until { try test.record("p11", "parts") != nil }
+            #expect(test.clock.timestamp.since(began) < .seconds(120), "no sync was due")
+            try await test.until { await test.engine.status().signals.first?.error?.contains("all 10 events") == true }
+            let pulls = test.upstream.pages.count { $0.path == "/parts" }
+            let polls = test.upstream.pages.count { $0.path == "/log" }
+            try await test.until { test.upstream.pages.count { $0.path == "/log" } > polls + 5 }
+            #expect(test.upstream.pages.count { $0.path == "/parts" } == pulls, "it is pulled once")
+            try test.upstream.set("/log", #"[{"id":"p1","updated_at":"2026-01-03T00:00:00Z"}]"#)
+            try await test.until { await test.engine.status().signals.first?.isConnected == true }
+        }
+    }
+
     @Test("a value that no URL has room for does not move it")
     func longValue() async throws {
         let test = try engine(greatest: "mark")

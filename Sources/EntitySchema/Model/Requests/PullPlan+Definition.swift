@@ -96,6 +96,13 @@ extension JSONTemplate {
     }
 }
 
+extension SignalEvents {
+    /// How the position is found and sent: one that was found in another way says nothing here.
+    package var definition: String {
+        since.map { "\($0.parameter) \($0.greatest.definition)" } ?? list.style.definition
+    }
+}
+
 extension ListPlan {
     fileprivate var definition: [JSONText] {
         [
