@@ -3,7 +3,7 @@
 import contextlib
 
 from figures import Row, median, number
-from reads import LIST, gets
+from reads import LIST, gets, spelled
 
 TITLE = "Growth"
 HOW = """
@@ -39,7 +39,7 @@ def calls(daemon):
     ids = daemon.some(1000)
     return {
         "one by id": gets(f"/v1/orders/{id}" for id in ids),
-        "list of 50 by status": gets([LIST]),
+        "list of 50 by status": gets(spelled(LIST)),
         "search": gets(f"/v1/search?q={number}&entity=orders" for number in range(1001, 1400)),
         "pending count": gets(["/v1/pending/count"]),
         "status": gets(["/v1/status"]),

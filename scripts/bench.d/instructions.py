@@ -14,7 +14,7 @@ import client
 import compiled
 from figures import Row
 from pulls import changed_copy
-from reads import LIST, SEARCH, common_name
+from reads import LIST, SEARCH, common_name, gets, spelled
 from shop import PAGE
 
 TITLE = "Instructions"
@@ -112,9 +112,9 @@ def count(bench):
         counts = {
             "one get": meter.count([("GET", f"/v1/orders/{id}", "") for id in ids]),
             UNCHANGED: meter.count(polls),
-            "one list": meter.count([("GET", LIST, "")] * 50),
+            "one list": meter.count(gets(spelled(LIST))),
+            "one list asked for again": meter.count(gets([LIST]) * 50),
             "one pending count": meter.count([("GET", "/v1/pending/count", "")] * 100),
-            "one status": meter.count([("GET", "/v1/status", "")] * 50),
         }
         upstream = shop.static_upstream(changed)
         try:
@@ -122,6 +122,7 @@ def count(bench):
         finally:
             upstream.stop()
         daemon.pause()
+        counts["one status"] = meter.count(gets(["/v1/status"]) * 50)
         counts["one write"] = meter.count([("PATCH", f"/v1/orders/{id}", '{"notes":"%s"}' % id) for id in ids])
         many = daemon.some(2 * TOGETHER)
         counts[ONE_OF_MANY] = min(

@@ -2,7 +2,7 @@
 
 import drain
 import flame
-from reads import LIST, SEARCH, common_name, deep, deepest_page, gets
+from reads import LIST, SEARCH, common_name, deep, deepest_page, gets, spelled
 
 TITLE = "Where the time goes"
 HOW = """
@@ -27,8 +27,8 @@ def measure(bench):
         ids = daemon.some(1000)
         loads = {
             "one by id": gets(f"/v1/orders/{id}" for id in ids),
-            "list of 50": gets([LIST]),
-            "deep page": gets([deep(daemon, deepest_page(bench))]),
+            "list of 50": gets(spelled(LIST)),
+            "deep page": gets(spelled(deep(daemon, deepest_page(bench)))),
             "search": gets([SEARCH.format(common_name(daemon))]),
             "status": gets(["/v1/status"]),
             "durable writes": [("PATCH", f"/v1/orders/{id}", '{"notes":"NEW"}') for id in ids],
