@@ -98,4 +98,19 @@ struct UnlistedFieldTests {
         #expect(test.upstream.pushes.count == pushes)
         #expect(try test.store.pendingCount().pending == 1 - pushes)
     }
+
+    @Test("a whole record is read before it is sent with the version that its list shows, which leaves out members")
+    func wholeWithVersion() async throws {
+        let schema = TestEngine.shop
+            .replacing("  pagination:", with: "  version: { field: revision, header: If-Match }\n  pagination:")
+            .replacing("      notes:", with: "      revision: { type: integer }\n      notes:")
+            .replacing("PATCH /orders/{id}", with: "PUT /orders/{id}")
+        let test = try await TestEngine.with(orders: #"[{"id":"a","notes":"n","revision":7}]"#, schema)
+        try test.upstream.set("/orders", #"[{"id":"a","notes":"n","revision":7,"due":"monday"}]"#)
+        try await test.change("a", #"{"notes":"mine"}"#)
+        try await test.send()
+        let body = try #require(test.upstream.pushes.first?.request.body)
+        #expect(body["notes"] == "mine")
+        #expect(body["due"] == "monday")
+    }
 }
