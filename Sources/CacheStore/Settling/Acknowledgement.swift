@@ -241,7 +241,9 @@ struct Acknowledgement {
         guard let known else { return merge.result(answer, over: assumed, members ?? [:]) }
         let knownNames = merge.names(of: known)
         let sent = Set(change.body.members.map(\.key))
-        let isUsual = members == nil && names == knownNames && sent.isSubset(of: names)
+        // A list that shows less of the values is not known by the names alone.
+        let isUsual =
+            members == nil && names == knownNames && sent.isSubset(of: names) && !entity.isReadByKey
         if isUsual { return ViewMerge.Result(record: answer, members: nil) }
         return merge.result(answer, over: assumed, members ?? [ViewMerge.main(of: entity): knownNames])
     }

@@ -39,9 +39,9 @@ struct ViewMerge {
         let short = ShortList(entity: entity, view: view)
         let completed = short.completed(shown, by: known, members)
         var result = merged(completed, names, over: known, members)
-        if result.members == nil,
-            short.needsViews(shown, isCompleted: completed != shown, over: known, members)
-        {
+        // While the record settles, the view may have been completed with what was sent.
+        let isCompleted = completed != shown || isSettling && members != nil
+        if result.members == nil, short.needsViews(shown, isCompleted: isCompleted, over: known, members) {
             result.members = noted(names, known, members)
         }
         if short.isRepeat(result.record, of: known, isMixed: result.record != shown) { result.record = known }

@@ -134,6 +134,22 @@ struct ShortListTests {
     }
 
     @Test(
+        "what was changed here stays whole when the list shows it in short once the time to settle is over",
+        arguments: [("", ""), (#"{"t":"w"}"#, #"{"id":2,"t":"w"}"#)])
+    func changedHereLongAgo(_ list: String, _ single: String) async throws {
+        let cache = try TestCache(schema: Self.schema)
+        _ = try await show(cache, list, after: -2)
+        _ = try await show(cache, single, .single, after: -1)
+        let whole = #"{"id":1,"t":"x"}"#
+        try await cache.change("devices", "a", #"{"lines":[{"t":"x"}]}"#)
+        try await cache.send(answer: #"{"id":"a","lines":[\#(whole)]}"#)
+        #expect(try await show(cache, #"{"t":"x"}"#, after: 1) == "[\(whole)]")
+        #expect(try await show(cache, whole, .single, after: 2) == "[\(whole)]")
+        #expect(try await show(cache, #"{"t":"x"}"#, after: 70) == "[\(whole)]")
+        #expect(try await show(cache, #"{"t":"y"}"#, after: 71) == #"[{"t":"y"}]"#)
+    }
+
+    @Test(
         "objects deep within one another are compared without comparing each of them as a whole",
         .timeLimit(.minutes(10)))
     func deepQuickly() async throws {
