@@ -1,6 +1,7 @@
 package import EntitySchema
 internal import Foundation
 package import GRDB
+internal import GRDBSQLite
 internal import Glibc
 internal import SystemCalls
 
@@ -113,5 +114,18 @@ package struct DatabaseFile: Sendable {
             db.refuseViews()
         }
         return try DatabaseQueue(path: path, configuration: configuration)
+    }
+}
+
+extension Database {
+    /// Throws once the file is no longer where it was opened. SQLite goes on writing to a deleted file, which ends with the process.
+    package func requireInPlace() throws(CacheError) {
+        var hasMoved: Int32 = 0
+        sqlite3_file_control(sqliteConnection, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved)
+        guard hasMoved == 0 else {
+            throw .unwritable(
+                "the database was deleted, moved or replaced while the daemon runs, so it takes no more writes; what is "
+                    + "queued is still sent: restart the daemon once nothing is pending")
+        }
     }
 }
