@@ -132,6 +132,12 @@ struct DraftFieldTests {
         #expect(try draft(changed).schema["things"]?.pull?.changedAt == "updated_at")
     }
 
+    @Test("A change time in the form of HTTP, as Flask writes it, asks for changes, and is no field of type time")
+    func httpTime() throws {
+        let things = try draft("format: date-time, example: \"Tue, 20 Nov 2012 09:00:00 GMT\"").schema["things"]
+        #expect(things?.pull?.changedAt == "updated_at" && things?[field: "updated_at"]?.kind == .string)
+    }
+
     @Test(
         "The time is sent in the form that the parameter takes",
         arguments: [

@@ -80,7 +80,7 @@ struct FieldGuess {
         var field = DraftField(fieldName, found.kind, from: from, wireName: name, reason: found.reason)
         field.isTextOnWire = found.isTextOnWire
         field.timeForm = found.timeForm
-        field.isOtherTime = TimeText.isOther(shape)
+        field.isOtherTime = TimeText.isOther(shape) && !TimeText.isHTTP(shape)
         field.hasObjects = shape.isList && shapes.elements(of: shape).kind == .object
         field.isSecret =
             FieldNames.isSecret(shape, name: name) || FieldNames.isToken(shape, name: name) && !tokens.identify(name)

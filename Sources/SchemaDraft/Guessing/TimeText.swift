@@ -8,9 +8,14 @@ enum TimeText {
         guard shape.kind == .string else { return false }
         if let example = shape.example?.text, example.contains(where: \.isNumber) {
             let isBegun = example.prefixMatch(of: /[0-9]{4}-?[0-9]{2}/) != nil
-            return !isBegun && JSONText.string(example).changeTime == nil
+            return !isBegun && (JSONText.string(example).changeTime == nil || isHTTP(shape))
         }
         return isOther(shape.description ?? "")
+    }
+
+    /// Whether they are in the form of HTTP: no field of type time has such texts, but changes are compared by them.
+    static func isHTTP(_ shape: DataShape) -> Bool {
+        shape.example?.text.map { Timestamp(httpDate: $0) != nil } ?? false
     }
 
     private static func isOther(_ description: String) -> Bool {

@@ -127,9 +127,10 @@ struct SinceTests {
     }
 
     @Test(
-        "a change time is a text, also of .NET, or a number of seconds or milliseconds",
+        "a change time is a text, also of HTTP or .NET, or a number of seconds or milliseconds",
         arguments: [
             (#""2026-01-31T09:00:00Z""#, 1_769_850_000_000), (#""2026-01-31 09:00:00.5Z""#, 1_769_850_000_500),
+            (#""Sat, 31 Jan 2026 09:00:00 GMT""#, 1_769_850_000_000),
             ("1769850000", 1_769_850_000_000), ("1769850000.25", 1_769_850_000_250),
             (#""/Date(1769850000123+0100)/""#, 1_769_850_000_123), (#""\/Date(-1)\/""#, -1),
             ("1769850000123", 1_769_850_000_123), ("1.769850000e9", 1_769_850_000_000),
@@ -143,7 +144,7 @@ struct SinceTests {
         "anything else is no change time",
         arguments: [
             "null", "true", #""soon""#, #""/Date(x)/""#, "0", "-5", "1e300", "[1]", #""202601310900""#,
-            #""17.6985000""#,
+            #""17.6985000""#, #""Sat, 31 Jan 2026 09:00:00 +0100""#, #""Sat, 31 Jan 2026 09:00:00 CET""#,
         ])
     func others(_ text: String) throws {
         #expect(try JSONText(parsing: text).changeTime == nil)

@@ -100,14 +100,15 @@ extension JSONText {
     /// Numbers from here on count milliseconds, below it seconds: as seconds it is the year 5138.
     private static let leastMilliseconds: Int64 = 100_000_000_000
 
-    /// When a record changed: a text in ISO 8601 or in .NET's form, or a number of seconds or milliseconds since 1970, also in
-    /// quotes. Nil for anything else.
+    /// When a record changed: a text in ISO 8601, in the form of HTTP or in .NET's, or a number of seconds or milliseconds since
+    /// 1970, also in quotes. Nil for anything else.
     package var changeTime: Timestamp? { changeTime(clock: .zero) }
 
     /// Like `changeTime`; a text without zone is by a clock that is this far ahead of UTC.
     package func changeTime(clock: Duration) -> Timestamp? {
         if let text = string {
-            return Timestamp(iso8601: text, clock: clock) ?? Self.time(ofDotNET: text) ?? Self.time(ofQuoted: text)
+            return Timestamp(iso8601: text, clock: clock) ?? Timestamp(httpDate: text) ?? Self.time(ofDotNET: text)
+                ?? Self.time(ofQuoted: text)
         }
         return kind == .number ? Self.time(ofNumber: text) : nil
     }
