@@ -63,8 +63,12 @@ extension ListProbe {
     /// How the records have their change time, if requests have it otherwise: most upstreams take what they give.
     private func formatAdvice(_ records: [JSONText]) -> String? {
         guard case .since(let parameter, _) = pull.mode, let field = pull.changedAt,
-            let text = records.lazy.compactMap({ entity.value(of: field, in: $0)?.string }).first,
-            let time = Timestamp(iso8601: text), parameter.format.text(time) != text,
+            let text = records.lazy.compactMap({ entity.value(of: field, in: $0)?.string }).first
+        else { return nil }
+        if Timestamp(httpDate: text) != nil {
+            return parameter.format == .http ? nil : "pull.since.format: http, as the records have it"
+        }
+        guard let time = Timestamp(iso8601: text), parameter.format.text(time) != text,
             let pattern = TimePattern(like: text)
         else { return nil }
         return "pull.since.format: \"\(pattern.source)\", as the records have it"

@@ -170,7 +170,13 @@ struct ListProbe {
                     entity.name, "\(field), the change time, is null in each of \(records.count) records",
                     "nothing if it is set when one changes, and new ones are listed too; else use mode: full")
             }
-            let names = Set(records.flatMap { $0.members.map(\.key) }).filter(Self.isNameOfChangeTime).sorted()
+            let names = Set(records.flatMap { $0.members.map(\.key) }).filter(Self.isNameOfChangeTime)
+                .subtracting([field]).sorted()
+            if names.isEmpty, records.contains(where: { entity.value(of: field, in: $0)?.string != nil }) {
+                return .error(
+                    entity.name, "\(field), the change time, has texts in a form that is not read as a time",
+                    "set mode: full; docs/schema.md has the forms under changed_at")
+            }
             return .error(
                 entity.name, "no record has a time at \(field), its change time",
                 names.isEmpty
