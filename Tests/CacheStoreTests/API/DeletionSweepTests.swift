@@ -110,10 +110,7 @@ struct DeletionSweepTests {
         _ = try await cache.pull("orders", #"[{"id":"a"}]"#)
         try await cache.store.update("orders", key: "a", body: JSONText(parsing: #"{"notes":"n"}"#), at: TestCache.now)
         let seen = try cache.store.startDeletionSweep(of: "orders")
-        let change = try #require(try cache.store.readyChanges(limit: 1, at: TestCache.now).first)
-        _ = try await cache.store.begin(change, at: TestCache.now)
-        try await cache.store.finish(
-            change.id, .acknowledged(record: JSONText(parsing: #"{"id":"a","notes":"n"}"#)), at: TestCache.now)
+        try await cache.send(answer: #"{"id":"a","notes":"n"}"#)
         #expect(try cache.store.countUnseen(of: "orders", seen, at: TestCache.now) == 0)
         #expect(try await cache.store.deleteUnseen(of: "orders", seen, at: TestCache.now) == 0)
         let later = try cache.store.startDeletionSweep(of: "orders")
@@ -174,10 +171,7 @@ struct DeletionSweepTests {
         let cache = try TestCache()
         _ = try await cache.pull("orders", #"[{"id":"a"},{"id":"b"}]"#)
         try await cache.store.update("orders", key: "a", body: JSONText(parsing: #"{"notes":"n"}"#), at: TestCache.now)
-        let change = try #require(try cache.store.readyChanges(limit: 1, at: TestCache.now).first)
-        _ = try await cache.store.begin(change, at: TestCache.now)
-        try await cache.store.finish(
-            change.id, .failed(PushFailure(.refused, message: "no")), at: TestCache.now)
+        try await cache.send(.failed(PushFailure(.refused, message: "no")))
         #expect(
             try await cache.store.delete(["a", "b"], of: "orders", position: .max, at: TestCache.now) == 1)
         #expect(try cache.record("orders", "a")?["notes"] == "n")
@@ -218,9 +212,7 @@ struct DeletionSweepTests {
         let now = TestCache.now
         #expect(try await cache.store.noteMissing(["a", "b"], of: "orders", upTo: now, at: now) == [])
         try await cache.store.update("orders", key: "a", body: JSONText(parsing: #"{"notes":"n"}"#), at: now)
-        let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
-        _ = try await cache.store.begin(change, at: now)
-        try await cache.store.finish(change.id, .acknowledged(record: nil), at: now)
+        try await cache.send(answer: nil)
         func again(after delay: Duration) async throws -> [String] {
             try await cache.store.noteMissing(["a", "b"], of: "orders", upTo: now + delay, at: now + delay)
         }
@@ -233,10 +225,7 @@ struct DeletionSweepTests {
     func justCreated() async throws {
         let cache = try TestCache()
         _ = try await cache.store.create("orders", body: JSONText(parsing: #"{"id":"a"}"#), at: TestCache.now)
-        let change = try #require(try cache.store.readyChanges(limit: 1, at: TestCache.now).first)
-        _ = try await cache.store.begin(change, at: TestCache.now)
-        try await cache.store.finish(
-            change.id, .acknowledged(record: JSONText(parsing: #"{"id":"a"}"#)), at: TestCache.now)
+        try await cache.send(answer: #"{"id":"a"}"#)
         let seen = try cache.store.startDeletionSweep(of: "orders")
         #expect(try cache.store.countUnseen(of: "orders", seen, at: TestCache.now) == 0)
         #expect(try cache.store.isNew("orders", key: "a", at: TestCache.now))
@@ -250,10 +239,7 @@ struct DeletionSweepTests {
         let cache = try TestCache()
         _ = try await cache.pull("orders", #"[{"id":"a"},{"id":"b"}]"#)
         try await cache.store.delete("orders", key: "a", at: TestCache.now)
-        let change = try #require(try cache.store.readyChanges(limit: 1, at: TestCache.now).first)
-        _ = try await cache.store.begin(change, at: TestCache.now)
-        try await cache.store.finish(
-            change.id, .failed(PushFailure(.unclear, message: "no answer")), at: TestCache.now)
+        try await cache.send(.failed(PushFailure(.unclear, message: "no answer")))
         let seen = try cache.store.startDeletionSweep(of: "orders")
         #expect(
             try cache.store.unseen(of: "orders", seen, limit: 9, at: TestCache.now).map(\.key) == ["a", "b"])

@@ -88,10 +88,7 @@ struct RecreationTests {
         _ = try await cache.pull("orders", #"[{"id":"a","notes":"n","updated_at":"2026-11-20T00:00:00Z"}]"#)
         try await cache.store.update("orders", key: "a", body: JSONText(parsing: #"{"notes":"mine"}"#), at: now)
         _ = try await cache.pull("orders", #"[{"id":"a","deleted_at":"2026-11-21T00:00:00Z"}]"#)
-        let creation = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
-        _ = try await cache.store.begin(creation, at: now)
-        try await cache.store.finish(
-            creation.id, .acknowledged(record: JSONText(parsing: #"{"id":"b","notes":"mine"}"#)), at: now)
+        try await cache.send(answer: #"{"id":"b","notes":"mine"}"#)
         _ = try await cache.pull("orders", #"[{"id":"b","notes":"mine"}]"#)
         #expect(try cache.record("orders", "b")?["updated_at"] == nil)
         #expect(try cache.store.readyChanges(limit: 1, at: now).isEmpty)

@@ -85,9 +85,7 @@ struct RevivedRecordTests {
     func firstCreation() async throws {
         let cache = try TestCache()
         let key = try await cache.store.create("orders", body: JSONText(parsing: #"{"notes":"mine"}"#), at: now)
-        let creation = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
-        _ = try await cache.store.begin(creation, at: now)
-        try await cache.store.finish(creation.id, .failed(exists), at: now)
+        try await cache.send(.failed(exists))
         _ = try await cache.pull("orders", #"[{"id":"\#(key)","notes":"theirs"}]"#)
         #expect(try cache.store.pendingCount().failed == 1)
     }

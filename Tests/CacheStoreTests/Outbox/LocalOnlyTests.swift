@@ -90,10 +90,7 @@ struct LocalOnlyTests {
         let order = try await cache.store.create("orders", body: JSONText(parsing: "{}"), at: TestCache.now)
         let key = try await cache.store.create(
             "bookmarks", body: .object(["label": "late", "order_id": .string(order)]), at: TestCache.now)
-        let change = try #require(try cache.store.readyChanges(limit: 1, at: TestCache.now).first)
-        _ = try await cache.store.begin(change, at: TestCache.now)
-        try await cache.store.finish(
-            change.id, .acknowledged(record: JSONText(parsing: #"{"id":"ord_1"}"#), version: nil), at: TestCache.now)
+        try await cache.send(answer: #"{"id":"ord_1"}"#)
         #expect(try cache.record("bookmarks", key)?["order_id"] == "ord_1")
     }
 

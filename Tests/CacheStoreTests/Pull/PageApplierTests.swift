@@ -171,10 +171,7 @@ struct PageApplierTests {
         let cache = try TestCache()
         let position = try cache.store.position()
         _ = try await cache.store.create("orders", body: JSONText(parsing: #"{"id":"a"}"#), at: TestCache.now)
-        let change = try #require(try cache.store.readyChanges(limit: 1, at: TestCache.now).first)
-        _ = try await cache.store.begin(change, at: TestCache.now)
-        try await cache.store.finish(
-            change.id, .acknowledged(record: JSONText(parsing: #"{"id":"a"}"#)), at: TestCache.now)
+        try await cache.send(answer: #"{"id":"a"}"#)
         let page = PulledPage(entity: "orders", records: #"[{"id":"a","deleted_at":"2026-01-01"}]"#, position: position)
         #expect(try await cache.store.apply(page, at: TestCache.now).deleted == 0)
         #expect(try cache.record("orders", "a") != nil)

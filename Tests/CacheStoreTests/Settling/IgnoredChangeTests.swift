@@ -62,9 +62,7 @@ struct IgnoredChangeTests {
             let record = #"{"id":"a","notes":\#(server)}"#
             _ = try await cache.pull("orders", "[\(record)]")
             try await cache.store.update("orders", key: "a", body: JSONText(parsing: #"{"notes":\#(sent)}"#), at: now)
-            let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
-            #expect(try await cache.store.begin(change, at: now))
-            try await cache.store.finish(change.id, .acknowledged(record: JSONText(parsing: record)), at: now)
+            try await cache.send(answer: record)
             let page = PulledPage(entity: "orders", records: "[\(record)]", view: .list)
             _ = try await cache.store.apply(page, at: now + .seconds(61))
             #expect(try cache.store.drift().allSatisfy { $0.kind != .ignored })
