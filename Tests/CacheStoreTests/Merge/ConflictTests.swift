@@ -129,8 +129,7 @@ struct ConflictTests {
     func newKey() async throws {
         let cache = try await cache(#"{"id":"a","notes":"n","total":1}"#, "server_wins")
         try await edit(cache, #"{"notes":"mine","total":2}"#)
-        let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
-        _ = try await cache.store.begin(change, at: now)
+        let change = try await cache.begun()
         _ = try await cache.pull("orders", #"[{"id":"a","notes":"theirs","total":1}]"#)
         #expect(try conflicts(cache).isEmpty, "nothing is decided while it is being sent")
         let lost = PushFailure(.timeout, message: "no answer")
@@ -144,8 +143,7 @@ struct ConflictTests {
     func partlyArrived() async throws {
         let cache = try await cache(#"{"id":"a","notes":"n","total":1}"#, "server_wins")
         try await edit(cache, #"{"notes":"mine","total":2}"#)
-        let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
-        #expect(try await cache.store.begin(change, at: now))
+        let change = try await cache.begun()
         let lost = PushFailure(.timeout, message: "no answer")
         try await cache.store.finish(change.id, .waiting(lost, at: now, counted: true), at: now)
         // It arrived, and another user has overwritten part of it since.
@@ -158,8 +156,7 @@ struct ConflictTests {
     func ownEarlierChange() async throws {
         let cache = try await cache(#"{"id":"a","notes":"n"}"#, "server_wins")
         try await edit(cache, #"{"notes":"first"}"#)
-        let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
-        _ = try await cache.store.begin(change, at: now)
+        let change = try await cache.begun()
         try await edit(cache, #"{"notes":"second"}"#)
         let lost = PushFailure(.timeout, message: "no answer")
         try await cache.store.finish(change.id, .waiting(lost, at: now, counted: true), at: now)
@@ -225,8 +222,7 @@ struct ConflictTests {
     func recreated() async throws {
         let cache = try await cache(#"{"id":"a","notes":"n","total":1}"#, "local_wins")
         try await edit(cache, #"{"notes":"mine"}"#)
-        let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
-        _ = try await cache.store.begin(change, at: now)
+        let change = try await cache.begun()
         let failure = PushFailure(.gone, status: 404, message: "no such order")
         try await cache.store.finish(change.id, .gone(failure), at: now)
         let creation = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
@@ -267,8 +263,7 @@ struct ConflictTests {
         for (total, isConflict) in [(1, false), (2, true)] {
             let cache = try await cache(#"{"id":"a","notes":"n","total":1,"updated_at":"\#(time(-60))"}"#)
             try await edit(cache, #"{"notes":"mine"}"#)
-            let edit = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
-            #expect(try await cache.store.begin(edit, at: now))
+            let edit = try await cache.begun()
             try await cache.store.delete("orders", key: "a", at: now)
             let answer = #"{"id":"a","notes":"mine","total":\#(total),"updated_at":"\#(time(60))"}"#
             try await cache.store.finish(edit.id, .acknowledged(record: JSONText(parsing: answer)), at: now)
@@ -282,8 +277,7 @@ struct ConflictTests {
     func deletedBehindOwnEditOnPage() async throws {
         let cache = try await cache(#"{"id":"a","notes":"n","updated_at":"\#(time(-60))"}"#)
         try await edit(cache, #"{"notes":"mine"}"#)
-        let edit = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
-        #expect(try await cache.store.begin(edit, at: now))
+        _ = try await cache.begun()
         try await cache.store.delete("orders", key: "a", at: now)
         _ = try await cache.pull("orders", #"[{"id":"a","notes":"mine","updated_at":"\#(time(60))"}]"#)
         #expect(try conflicts(cache).isEmpty)
@@ -337,8 +331,7 @@ struct ConflictTests {
         ] {
             let cache = try await cache(#"{"id":"a","notes":"n"}"#)
             try await edit(cache, #"{"notes":"mine"}"#)
-            let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
-            _ = try await cache.store.begin(change, at: now)
+            let change = try await cache.begun()
             _ = try await cache.pull("orders", #"[{"id":"a","deleted_at":"2026-11-21T00:00:00Z"}]"#)
             #expect(try cache.record("orders", "a")?["notes"] == "mine")
             if let outcome { try await cache.store.finish(change.id, outcome, at: now) }
@@ -352,8 +345,7 @@ struct ConflictTests {
     func blocked() async throws {
         let cache = try await cache(#"{"id":"a","notes":"n"}"#, "manual")
         try await edit(cache, #"{"notes":"mine"}"#)
-        let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
-        _ = try await cache.store.begin(change, at: now)
+        let change = try await cache.begun()
         _ = try await cache.pull("orders", #"[{"id":"a","notes":"theirs"}]"#)
         let lost = PushFailure(.timeout, message: "no answer")
         try await cache.store.finish(change.id, .waiting(lost, at: now, counted: true), at: now)

@@ -36,8 +36,7 @@ struct RecreationTests {
     func lostCreationDeleted() async throws {
         let cache = try await cache(#"{"id":"a"}"#)
         let key = try await cache.store.create("orders", body: JSONText(parsing: #"{"notes":"mine"}"#), at: now)
-        let creation = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
-        _ = try await cache.store.begin(creation, at: now)
+        let creation = try await cache.begun()
         let lost = PushFailure(.timeout, message: "no answer")
         try await cache.store.finish(creation.id, .failed(lost), at: now)
         _ = try await cache.pull("orders", #"[{"id":"\#(key)","notes":"mine","status":"open"}]"#)

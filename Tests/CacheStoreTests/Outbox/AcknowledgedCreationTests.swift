@@ -14,8 +14,7 @@ struct AcknowledgedCreationTests {
     /// A creation that was tried, and the record that a pull has brought since.
     private func lost(_ cache: TestCache) async throws -> OutboxChange {
         _ = try await cache.store.create("orders", body: JSONText(parsing: #"{"notes":"n"}"#), at: now)
-        let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
-        #expect(try await cache.store.begin(change, at: now))
+        let change = try await cache.begun()
         _ = try await cache.pull("orders", #"[{"id":"b","notes":"n"}]"#)
         return change
     }
@@ -48,8 +47,7 @@ struct AcknowledgedCreationTests {
             schema: TestCache.shop.replacing("  orders:\n", with: "  orders:\n    conflict: manual\n"))
         _ = try await cache.store.create(
             "orders", body: JSONText(parsing: #"{"notes":"n","status":"open"}"#), at: now)
-        let creation = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
-        #expect(try await cache.store.begin(creation, at: now))
+        let creation = try await cache.begun()
         _ = try await cache.pull("orders", #"[{"id":"b","notes":"n"}]"#)
         try await cache.change("orders", "b", #"{"status":"ready"}"#)
         let found = try JSONText(parsing: #"{"id":"b","notes":"n"}"#)
@@ -65,8 +63,7 @@ struct AcknowledgedCreationTests {
     func shownByPull() async throws {
         let cache = try TestCache()
         let key = try await cache.make("orders", #"{"notes":" n ","total":2.126}"#)
-        let creation = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
-        #expect(try await cache.store.begin(creation, at: now))
+        let creation = try await cache.begun()
         _ = try await cache.pull("orders", #"[{"id":"b","notes":"n","total":2.13,"status":"open"}]"#)
         try await cache.store.finish(
             creation.id, .acknowledged(record: JSONText(parsing: #"{"id":"b","notes":"n"}"#)), at: now)
@@ -79,8 +76,7 @@ struct AcknowledgedCreationTests {
     func goneFromList() async throws {
         let cache = try TestCache()
         let key = try await cache.make("orders", #"{"notes":"n"}"#)
-        let creation = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
-        #expect(try await cache.store.begin(creation, at: now))
+        let creation = try await cache.begun()
         _ = try await cache.pull("orders", #"[{"id":"b","notes":"n","status":"open"}]"#)
         try await cache.store.finish(
             creation.id, .acknowledged(record: JSONText(parsing: #"{"id":"b","notes":"n"}"#)), at: now)

@@ -13,19 +13,8 @@ struct CorrectedChangeTests {
 
     private func ready(_ cache: TestCache) throws -> [OutboxChange] { try cache.store.readyChanges(limit: 9, at: now) }
 
-    private func begun(_ cache: TestCache) async throws -> OutboxChange {
-        let change = try #require(try ready(cache).first)
-        #expect(try await cache.store.begin(change, at: now))
-        return change
-    }
-
-    private func finish(_ cache: TestCache, _ outcome: PushOutcome) async throws {
-        let change = try await begun(cache)
-        try await cache.store.finish(change.id, outcome, at: now)
-    }
-
     private func refuse(_ cache: TestCache, as errorClass: ErrorClass = .refused) async throws {
-        try await finish(cache, .failed(PushFailure(errorClass, status: 422, message: "no")))
+        try await cache.send(.failed(PushFailure(errorClass, status: 422, message: "no")))
     }
 
     private func edit(_ cache: TestCache, _ key: String, _ body: String) async throws {
@@ -57,7 +46,7 @@ struct CorrectedChangeTests {
     func refusedBeforeDeletion() async throws {
         let cache = try TestCache()
         let key = try await cache.make("orders", #"{"notes":"n"}"#)
-        let creation = try await begun(cache)
+        let creation = try await cache.begun()
         try await cache.store.delete("orders", key: key, at: now)
         #expect(try cache.store.pendingCount().pending == 2)
         let refusal = PushFailure(.refused, status: 422, message: "no")
@@ -71,7 +60,7 @@ struct CorrectedChangeTests {
         let cache = try TestCache()
         _ = try await cache.pull("orders", #"[{"id":"a","notes":"n"}]"#)
         try await edit(cache, "a", #"{"notes":"bad"}"#)
-        let bad = try await begun(cache)
+        let bad = try await cache.begun()
         try await cache.store.delete("orders", key: "a", at: now)
         try await cache.store.finish(bad.id, .failed(PushFailure(.refused, status: 422, message: "no")), at: now)
         #expect(try ready(cache).map(\.operation) == [.delete])
@@ -99,7 +88,7 @@ struct CorrectedChangeTests {
         let change = try #require(try ready(cache).first)
         #expect(change.id == refused.id && change.idempotencyKey != refused.idempotencyKey)
         #expect(change.body.text == #"{"notes":"good","total":2}"# && !change.isTried)
-        try await finish(cache, .acknowledged(record: JSONText(parsing: #"{"id":"a","notes":"good","total":2}"#)))
+        try await cache.send(answer: #"{"id":"a","notes":"good","total":2}"#)
         #expect(try cache.store.pendingCount() == PendingCount(pending: 0, failed: 0))
     }
 
@@ -138,7 +127,7 @@ struct CorrectedChangeTests {
         try await edit(cache, "a", #"{"notes":"good"}"#)
         let change = try #require(try ready(cache).first)
         #expect(change.id == refused.id && change.body.text == #"{"notes":"good"}"#)
-        try await finish(cache, .acknowledged(record: nil))
+        try await cache.send(answer: nil)
         #expect(try ready(cache).map(\.body.text) == [#"{"total":2}"#])
     }
 
@@ -147,7 +136,7 @@ struct CorrectedChangeTests {
         let cache = try TestCache()
         _ = try await cache.pull("orders", #"[{"id":"a","notes":"n","total":1}]"#)
         try await edit(cache, "a", #"{"notes":"bad","total":2}"#)
-        let bad = try await begun(cache)
+        let bad = try await cache.begun()
         let good = try await cache.store.write(at: now) { transaction in
             try transaction.track(.update, of: "orders", fields: ["notes"]) {
                 ("a", try transaction.update("orders", key: "a", JSONText(parsing: #"{"notes":"good"}"#)))
@@ -163,7 +152,7 @@ struct CorrectedChangeTests {
         let kinds: [ChangeLogKind] = [.discarded, .failed]
         let ended = try cache.store.changes(since: 0, filter: ChangeFilter(kinds: kinds), limit: 9).events
         #expect(ended.map { $0.document["carrier"]?.integer } == [Int(bad.id)])
-        try await finish(cache, .acknowledged(record: JSONText(parsing: #"{"id":"a","notes":"good","total":2}"#)))
+        try await cache.send(answer: #"{"id":"a","notes":"good","total":2}"#)
         #expect(try cache.store.pendingCount() == PendingCount(pending: 0, failed: 0))
         #expect(try cache.store.progress(of: good) == .confirmed)
     }
@@ -173,7 +162,7 @@ struct CorrectedChangeTests {
         let cache = try TestCache()
         _ = try await cache.pull("orders", #"[{"id":"a","notes":"n","total":1}]"#)
         try await edit(cache, "a", #"{"notes":"bad"}"#)
-        let bad = try await begun(cache)
+        let bad = try await cache.begun()
         try await edit(cache, "a", #"{"notes":"good"}"#)
         _ = try await cache.store.delete(["a"], of: "orders", position: .max, at: now)
         try await cache.store.finish(bad.id, .failed(PushFailure(.refused, status: 422, message: "no")), at: now)
@@ -188,10 +177,10 @@ struct CorrectedChangeTests {
             schema: TestCache.shop.replacing("  orders:\n", with: "  orders:\n    conflict: manual\n"))
         _ = try await cache.pull("orders", #"[{"id":"a","notes":"n","total":1}]"#)
         try await edit(cache, "a", #"{"notes":"lost"}"#)
-        let lost = try await begun(cache)
+        let lost = try await cache.begun()
         let timeout = PushFailure(.timeout, message: "no answer")
         try await cache.store.finish(lost.id, .waiting(timeout, at: now, counted: true), at: now)
-        _ = try await begun(cache)
+        _ = try await cache.begun()
         let changed = PushFailure(.conflict, status: 412, message: "the record has changed")
         try await cache.store.finish(lost.id, .failed(changed), at: now)
         for notes in ["better", "best"] { try await edit(cache, "a", #"{"notes":"\#(notes)"}"#) }
@@ -217,7 +206,7 @@ struct CorrectedChangeTests {
     func creationBefore() async throws {
         let cache = try TestCache()
         let key = try await cache.make("orders", #"{"notes":"bad"}"#)
-        let creation = try await begun(cache)
+        let creation = try await cache.begun()
         try await edit(cache, key, #"{"notes":"good"}"#)
         try await cache.store.finish(creation.id, .failed(PushFailure(.refused, status: 422, message: "no")), at: now)
         let change = try #require(try ready(cache).first)
@@ -231,7 +220,7 @@ struct CorrectedChangeTests {
         let cache = try TestCache()
         _ = try await cache.pull("orders", #"[{"id":"a","notes":"n","total":1}]"#)
         try await edit(cache, "a", #"{"notes":"bad"}"#)
-        let bad = try await begun(cache)
+        let bad = try await cache.begun()
         try await edit(cache, "a", #"{"total":2}"#)
         try await cache.store.finish(bad.id, .failed(PushFailure(.refused, status: 422, message: "no")), at: now)
         #expect(try ready(cache).isEmpty)
@@ -307,7 +296,7 @@ struct CorrectedChangeTests {
             if notes == "first" { try await edit(cache, "a", #"{"notes":"first"}"#) }
             let id = try #require(try ready(cache).first).id
             let lost = PushFailure(.timeout, message: "no answer")
-            try await finish(cache, .waiting(lost, at: now, counted: true))
+            try await cache.send(.waiting(lost, at: now, counted: true))
             let next = notes == "first" ? "second" : "third"
             try await cache.store.correct(id, setting: JSONText(parsing: #"{"notes":"\#(next)"}"#), at: now)
         }
@@ -316,7 +305,7 @@ struct CorrectedChangeTests {
             #expect(try cache.record("orders", "a")?["notes"] == "third")
         }
         #expect(try cache.store.conflicts(before: nil, open: false, limit: 9).conflicts.isEmpty)
-        try await finish(cache, .acknowledged(record: JSONText(parsing: #"{"id":"a","notes":"third"}"#)))
+        try await cache.send(answer: #"{"id":"a","notes":"third"}"#)
         // A replica that is behind shows what was sent on the way.
         _ = try await cache.pull("orders", #"[{"id":"a","notes":"second"}]"#)
         #expect(try cache.record("orders", "a")?["notes"] == "third")
@@ -355,7 +344,7 @@ struct CorrectedChangeTests {
     func knownKey() async throws {
         let cache = try TestCache()
         let order = try await cache.make("orders", #"{"notes":"n"}"#)
-        try await finish(cache, .acknowledged(record: JSONText(parsing: #"{"id":"srv-1"}"#)))
+        try await cache.send(answer: #"{"id":"srv-1"}"#)
         try await cache.store.delete("orders", key: order, at: now)
         await #expect(throws: CacheError.notCached(entity: "orders", key: order)) {
             try await edit(cache, order, #"{"notes":"x"}"#)
@@ -369,7 +358,7 @@ struct CorrectedChangeTests {
             let cache = try TestCache()
             _ = try await cache.pull("orders", #"[{"id":"a","notes":"Title"}]"#)
             try await edit(cache, "a", #"{"notes":"New title"}"#)
-            try await finish(cache, .acknowledged(record: JSONText(parsing: answer)))
+            try await cache.send(answer: answer)
             #expect(try cache.keys(ListQuery(entity: "orders")) == [key])
             #expect(try cache.record("orders", "a")?["notes"] == "New title")
         }

@@ -46,8 +46,7 @@ struct NumberedRecordTests {
         let cache = try TestCache(schema: Self.schema)
         let key = try await cache.store.create(
             "issues", body: JSONText(parsing: #"{"project_id":5,"title":"a"}"#), at: TestCache.now)
-        let creation = try #require(try cache.store.readyChanges(limit: 1, at: TestCache.now).first)
-        #expect(try await cache.store.begin(creation, at: TestCache.now))
+        let creation = try await cache.begun()
         try await edit(key, "b", cache)
         #expect(try cache.store.readyChanges(limit: 9, at: TestCache.now).isEmpty)
         let made = try JSONText(parsing: #"{"id":9,"number":3,"project_id":5,"title":"a"}"#)

@@ -13,8 +13,7 @@ struct ThrottledChangeTests {
         let now = TestCache.now
         let due = now + .seconds(600)
         _ = try await cache.store.create("orders", body: .object(["notes": "one"]), at: now)
-        let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
-        #expect(try await cache.store.begin(change, at: now))
+        let change = try await cache.begun()
         let failure = PushFailure(.throttled, message: "too many")
         try await cache.store.finish(
             change.id, .waiting(failure, at: due, counted: false), takingBack: true, at: now)

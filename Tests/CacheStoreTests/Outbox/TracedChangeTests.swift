@@ -73,8 +73,7 @@ struct TracedChangeTests {
     func attempts() async throws {
         let cache = try await cache()
         try await edit(cache, "x", Self.first)
-        let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
-        #expect(try await cache.store.begin(change, at: now))
+        let change = try await cache.begun()
         try await cache.store.finish(
             change.id, .waiting(PushFailure(.timeout, message: "no answer"), at: now, counted: true), at: now)
         let again = try #require(try cache.store.readyChanges(limit: 1, at: now).first)

@@ -21,8 +21,7 @@ struct UntriedTests {
     }
 
     private func attempt(_ outcome: PushOutcome, takingBack: Bool = false, _ cache: TestCache) async throws {
-        let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
-        #expect(try await cache.store.begin(change, at: now))
+        let change = try await cache.begun()
         try await cache.store.finish(change.id, outcome, takingBack: takingBack, at: now)
     }
 

@@ -44,8 +44,7 @@ struct ChildListTests {
         let routes = [create, update, delete].joined(separator: "\n      ")
         let cache = try await filled(schema: TestCache.shop.replacing(create, with: routes))
         func fail() async throws {
-            let change = try #require(try cache.store.readyChanges(limit: 1, at: TestCache.now).first)
-            _ = try await cache.store.begin(change, at: TestCache.now)
+            let change = try await cache.begun()
             let failure = PushFailure(.timeout, message: "no answer")
             try await cache.store.finish(change.id, .failed(failure), at: TestCache.now)
         }
@@ -93,8 +92,7 @@ struct ChildListTests {
     func deletedHere() async throws {
         let cache = try await filled()
         try await cache.store.delete("orders", key: "a", at: TestCache.now)
-        let change = try #require(try cache.store.readyChanges(limit: 1, at: TestCache.now).first)
-        _ = try await cache.store.begin(change, at: TestCache.now)
+        let change = try await cache.begun()
         #expect(try cache.record("messages", "m") == nil)
         let before = try #require(try cache.store.rowCounts()["messages"])
         try await cache.store.finish(change.id, .acknowledged(record: nil), at: TestCache.now)
@@ -131,8 +129,7 @@ struct ChildListTests {
             let body = try JSONText(parsing: #"{"id":"\#(name)","order_id":"a","text":"t"}"#)
             _ = try await cache.store.create("messages", body: body, at: TestCache.now)
         }
-        let change = try #require(try cache.store.readyChanges(limit: 1, at: TestCache.now).first)
-        _ = try await cache.store.begin(change, at: TestCache.now)
+        let change = try await cache.begun()
         _ = try await cache.pull("orders", #"[{"id":"a","deleted_at":"2026-03-01T10:00:00Z"}]"#)
         #expect(try cache.record("messages", "x") != nil, "its outcome is not known yet")
         let answer = try JSONText(parsing: #"{"id":"x","order_id":"a","text":"t"}"#)
@@ -156,8 +153,7 @@ struct ChildListTests {
         let now = TestCache.now
         _ = try await cache.store.create(
             "messages", body: JSONText(parsing: #"{"order_id":"a","text":"mine"}"#), at: now)
-        let creation = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
-        #expect(try await cache.store.begin(creation, at: now))
+        let creation = try await cache.begun()
         let answer = try JSONText(parsing: #"{"id":"new","order_id":"a","text":"mine"}"#)
         try await cache.store.finish(creation.id, .acknowledged(record: answer), at: now)
         _ = try await apply(#"[{"id":"m","order_id":"a"},{"id":"n","order_id":"a"}]"#, complete: ["a"], cache)
@@ -172,8 +168,7 @@ struct ChildListTests {
         let cache = try await filled(schema: TestCache.shop.replacing(create, with: "\(create)\n      \(update)"))
         let now = TestCache.now
         try await cache.store.update("messages", key: "n", body: JSONText(parsing: #"{"text":"new"}"#), at: now)
-        let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
-        #expect(try await cache.store.begin(change, at: now))
+        let change = try await cache.begun()
         let answer = try JSONText(parsing: #"{"id":"n","order_id":"a","text":"new"}"#)
         try await cache.store.finish(change.id, .acknowledged(record: answer), at: now)
         for _ in 1...2 {

@@ -75,8 +75,7 @@ struct DeletionMarkTests {
         try await cache.store.update(
             "orders", key: "a", body: .object(["status": "cancelled"]), at: TestCache.now)
         #expect(try cache.keys(ListQuery(entity: "orders")) == ["a"])
-        let change = try #require(try cache.store.readyChanges(limit: 1, at: TestCache.now).first)
-        #expect(try await cache.store.begin(change, at: TestCache.now))
+        let change = try await cache.begun()
         let record: JSONText? = try answer.map { try JSONText(parsing: $0) }
         try await cache.store.finish(change.id, .acknowledged(record: record), at: TestCache.now)
         #expect(try cache.keys(ListQuery(entity: "orders")) == [])
@@ -92,8 +91,7 @@ struct DeletionMarkTests {
         _ = try await cache.pull("orders", #"[{"id":"a","status":"open"}]"#)
         try await cache.store.update(
             "orders", key: "a", body: .object(["status": "cancelled"]), at: TestCache.now)
-        let change = try #require(try cache.store.readyChanges(limit: 1, at: TestCache.now).first)
-        #expect(try await cache.store.begin(change, at: TestCache.now))
+        let change = try await cache.begun()
         let answer = JSONText.object(["id": "a", "status": "void"])
         try await cache.store.finish(change.id, .acknowledged(record: answer), at: TestCache.now)
         #expect(try cache.keys(ListQuery(entity: "orders")) == ["a"])

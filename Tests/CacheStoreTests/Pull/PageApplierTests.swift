@@ -236,8 +236,7 @@ struct PageApplierTests {
         try await cache.store.update(
             "orders", key: "a", body: JSONText(parsing: #"{"notes":"mine"}"#), at: TestCache.now)
         let position = try cache.store.position()
-        let change = try #require(try cache.store.readyChanges(limit: 1, at: TestCache.now).first)
-        _ = try await cache.store.begin(change, at: TestCache.now)
+        let change = try await cache.begun()
         let answer = try JSONText(parsing: #"{"id":"a","notes":"mine"}"#)
         try await cache.store.finish(change.id, .acknowledged(record: answer), at: TestCache.now)
         let stale = PulledPage(entity: "orders", records: #"[{"id":"a","notes":"old"}]"#, position: position)

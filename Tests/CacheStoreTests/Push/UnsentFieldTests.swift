@@ -59,8 +59,7 @@ struct UnsentFieldTests {
         _ = try await old.store.create(
             "orders", body: JSONText(parsing: #"{"status":"open","notes":"mine"}"#), at: now)
         let cache = try old.reopened(schema: Self.computing)
-        let creation = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
-        _ = try await cache.store.begin(creation, at: now)
+        let creation = try await cache.begun()
         let answer = try JSONText(parsing: #"{"id":"a","status":"open"}"#)
         try await cache.store.finish(creation.id, .acknowledged(record: answer), at: now)
         #expect(try bodies(cache) == [#"{"notes":"mine"}"#])
@@ -89,8 +88,7 @@ struct UnsentFieldTests {
         let old = try TestCache(schema: Self.edits)
         _ = try await old.pull("orders", #"[{"id":"a","total":1,"notes":"n"}]"#)
         try await edit(old, #"{"total":2,"notes":"mine"}"#)
-        let change = try #require(try old.store.readyChanges(limit: 1, at: now).first)
-        _ = try await old.store.begin(change, at: now)
+        let change = try await old.begun()
         if let behind { try await edit(old, behind) }
         let locked = PushFailure(.conflict, status: 409, message: "locked")
         try await old.store.finish(change.id, .failed(locked), at: now)
@@ -129,8 +127,7 @@ struct UnsentFieldTests {
     func correctedCreation() async throws {
         let old = try TestCache(schema: Self.with)
         let key = try await old.make("orders", #"{"status":"open","notes":"mine"}"#)
-        let creation = try #require(try old.store.readyChanges(limit: 1, at: now).first)
-        _ = try await old.store.begin(creation, at: now)
+        let creation = try await old.begun()
         let refusal = PushFailure(.refused, status: 422, message: "no")
         try await old.store.finish(creation.id, .failed(refusal), at: now)
         let cache = try old.reopened(schema: Self.without)

@@ -36,9 +36,7 @@ struct RescueFixture {
 
     /// Sends the oldest change and acknowledges it.
     func sendFirst() async throws {
-        let change = try #require(try cache.store.readyChanges(limit: 1, at: Self.now).first)
-        #expect(try await cache.store.begin(change, at: Self.now))
-        try await cache.store.finish(change.id, .acknowledged(record: nil), at: Self.now)
+        try await cache.send(answer: nil)
     }
 
     func backUp() throws -> String {

@@ -88,8 +88,7 @@ struct StandbyQueueTests {
     @Test("who takes over has the changes under their keys, shows them, and knows which may have been sent")
     func takeOver() async throws {
         let fixture = try await RescueFixture()
-        let change = try #require(try fixture.cache.store.readyChanges(limit: 1, at: Self.now).first)
-        #expect(try await fixture.cache.store.begin(change, at: Self.now))
+        _ = try await fixture.cache.begun()
         let texts = try fixture.cache.store.standbyNews(since: nil).entries.map(\.text)
         let other = try TestCache()
         _ = try await other.pull("orders", #"[{"id":"a","status":"open","total":1},{"id":"b","status":"open"}]"#)

@@ -318,8 +318,7 @@ struct ReminderTests {
         let due = Self.soon.description
         _ = try await cache.store.create("tasks", body: .object(["due": .string(due)]), at: TestCache.now)
         let id = try #require(try all(cache).first).id
-        let change = try #require(try cache.store.readyChanges(limit: 1, at: TestCache.now).first)
-        _ = try await cache.store.begin(change, at: TestCache.now)
+        let change = try await cache.begun()
         let record = JSONText.object(["id": "tsk_1", "due": .string(due)])
         try await cache.store.finish(change.id, .acknowledged(record: record, version: nil), at: TestCache.now)
         let reminder = try #require(try all(cache).first)

@@ -30,8 +30,7 @@ struct AcknowledgementTests {
     func silentAnswer() async throws {
         let cache = try await cache(#"{"id":"a","notes":"A","updated_at":"2026-03-01T10:00:01Z"}"#)
         try await cache.change("orders", "a", #"{"notes":"B"}"#)
-        let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
-        #expect(try await cache.store.begin(change, at: now))
+        let change = try await cache.begun()
         try await pull(cache, #"[{"id":"a","notes":"C","updated_at":"2026-03-01T10:00:03Z"}]"#)
         let answer = try JSONText(parsing: #"{"id":"a","updated_at":"2026-03-01T10:00:02Z"}"#)
         try await cache.store.finish(change.id, .acknowledged(record: answer), at: now)
@@ -44,8 +43,7 @@ struct AcknowledgementTests {
     func versionBefore() async throws {
         let cache = try await cache(#"{"id":"a","notes":"A","total":1,"updated_at":"2026-03-01T10:00:01Z"}"#)
         try await cache.change("orders", "a", #"{"notes":"B","total":2}"#)
-        let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
-        #expect(try await cache.store.begin(change, at: now))
+        let change = try await cache.begun()
         // Lists do not show that the total was erased.
         let answer = try JSONText(parsing: #"{"id":"a","notes":"A","total":null,"updated_at":"2026-03-01T10:00:01Z"}"#)
         try await cache.store.finish(change.id, .acknowledged(record: answer), at: now)
@@ -59,8 +57,7 @@ struct AcknowledgementTests {
         let whole = #"{"id":"a","notes":"A","size":1,"updated_at":"2026-03-01T10:00:02Z"}"#
         try await pull(cache, "[\(whole)]", view: .single)
         try await cache.change("orders", "a", #"{"notes":"B"}"#)
-        let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
-        #expect(try await cache.store.begin(change, at: now))
+        let change = try await cache.begun()
         let answer = try JSONText(parsing: #"{"id":"a","notes":"0","size":0,"updated_at":"2026-03-01T10:00:01Z"}"#)
         try await cache.store.finish(change.id, .acknowledged(record: answer, view: .single), at: now)
         let remote = try cache.store.remote(of: "orders", key: "a")
@@ -74,8 +71,7 @@ struct AcknowledgementTests {
         }
         let cache = try await cache(version("A", 1))
         try await cache.change("orders", "a", #"{"notes":"B"}"#)
-        let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
-        #expect(try await cache.store.begin(change, at: now))
+        let change = try await cache.begun()
         try await pull(cache, "[\(version("C", 3))]")
         try await cache.store.finish(change.id, .acknowledged(record: JSONText(parsing: version("B", 2))), at: now)
         #expect(try cache.store.remote(of: "orders", key: "a")?.text == version("C", 3))
@@ -94,8 +90,7 @@ struct AcknowledgementTests {
         let later = version.replacing("01Z", with: "03Z")
         let cache = try await cache(version)
         try await cache.change("orders", "a", #"{"notes":"B"}"#)
-        let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
-        #expect(try await cache.store.begin(change, at: now))
+        let change = try await cache.begun()
         if wasPulled { try await pull(cache, "[\(later)]") }
         let appliedAt = Timestamp(iso8601: "2026-03-01T10:00:02Z")
         let outcome = try PushOutcome.acknowledged(
@@ -113,8 +108,7 @@ struct AcknowledgementTests {
         let version = #"{"id":"a","notes":"A","updated_at":"2026-03-01T10:00:01Z"}"#
         let cache = try await cache(version)
         try await cache.change("orders", "a", #"{"notes":"B"}"#)
-        let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
-        #expect(try await cache.store.begin(change, at: now))
+        let change = try await cache.begun()
         try await cache.change("orders", "a", #"{"notes":"C"}"#)
         let later = version.replacing(#""A""#, with: "\"\(theirs)\"").replacing("01Z", with: "03Z")
         let appliedAt = Timestamp(iso8601: "2026-03-01T10:00:02Z")

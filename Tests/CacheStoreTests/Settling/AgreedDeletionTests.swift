@@ -28,8 +28,7 @@ struct AgreedDeletionTests {
     func lostAnswer() async throws {
         let cache = try await cache()
         try await cache.store.delete("orders", key: "a", at: now)
-        let deletion = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
-        #expect(try await cache.store.begin(deletion, at: now))
+        let deletion = try await cache.begun()
         let lost = PushFailure(.timeout, message: "no answer")
         try await cache.store.finish(deletion.id, .waiting(lost, at: now, counted: true), at: now)
         let tombstone = #"[{"id":"a","updated_at":"2026-01-01T00:00:05Z","deleted_at":"2026-01-01T00:00:05Z"}]"#

@@ -40,8 +40,7 @@ struct NestedViewTests {
         let cache = try TestCache(schema: Self.schema)
         try await show(cache, Self.whole)
         try await cache.store.update("contacts", key: "a", body: JSONText(parsing: edit), at: now)
-        let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
-        #expect(try await cache.store.begin(change, at: now))
+        let change = try await cache.begun()
         let record = try JSONText(parsing: answer)
         try await cache.store.finish(change.id, .acknowledged(record: record), at: now)
         return cache
@@ -85,8 +84,7 @@ struct NestedViewTests {
         let create = "push: { create: { call: POST /contacts, body: { properties: $fields } }, "
         let cache = try TestCache(schema: Self.schema.replacing("push: { ", with: create))
         let key = try await cache.make("contacts", #"{"email":"e"}"#)
-        let creation = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
-        #expect(try await cache.store.begin(creation, at: now))
+        let creation = try await cache.begun()
         try await show(cache, Self.whole)
         let answer = try JSONText(parsing: #"{"id":"a","properties":{"email":"e"}}"#)
         try await cache.store.finish(creation.id, .acknowledged(record: answer), at: now)

@@ -19,12 +19,6 @@ struct NormalFormTests {
         return cache
     }
 
-    private func begin(_ cache: TestCache) async throws -> OutboxChange {
-        let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
-        #expect(try await cache.store.begin(change, at: now))
-        return change
-    }
-
     private func acknowledge(_ cache: TestCache, _ change: OutboxChange, _ answer: String?) async throws {
         let record = try answer.map { try JSONText(parsing: $0) }
         try await cache.store.finish(change.id, .acknowledged(record: record), at: now)
@@ -36,10 +30,10 @@ struct NormalFormTests {
     func normalized(policy: String) async throws {
         let cache = try await cache(policy)
         try await cache.change("orders", "a", #"{"notes":"  Bob ","total":12.346}"#)
-        let first = try await begin(cache)
+        let first = try await cache.begun()
         try await cache.change("orders", "a", #"{"notes":"  Carl ","total":9.999}"#)
         try await acknowledge(cache, first, #"{"id":"a","notes":"bob","total":"12.35"}"#)
-        let second = try await begin(cache)
+        let second = try await cache.begun()
         #expect(second.body["notes"] == "  Carl ")
         _ = try await cache.pull("orders", #"[{"id":"a","notes":"bob","total":12.35}]"#)
         try await acknowledge(cache, second, #"{"id":"a","notes":"carl","total":"10.00"}"#)
@@ -53,12 +47,12 @@ struct NormalFormTests {
     func escaped(policy: String) async throws {
         let cache = try await cache(policy)
         try await cache.change("orders", "a", #"{"notes":"A & B"}"#)
-        let first = try await begin(cache)
+        let first = try await cache.begun()
         try await cache.change("orders", "a", #"{"notes":"A & C"}"#)
         try await acknowledge(cache, first, #"{"id":"a","notes":"A & B","total":1}"#)
         _ = try await cache.pull("orders", #"[{"id":"a","notes":"A &amp; B","total":1}]"#)
         #expect(try cache.conflictCount() == 0)
-        let second = try await begin(cache)
+        let second = try await cache.begun()
         #expect(second.body["notes"] == "A & C")
     }
 
@@ -68,9 +62,9 @@ struct NormalFormTests {
     func createdAndEscaped(policy: String) async throws {
         let cache = try await cache(policy)
         let key = try await cache.store.create("orders", body: JSONText(parsing: #"{"notes":"A & B"}"#), at: now)
-        try await acknowledge(cache, try await begin(cache), #"{"id":"\#(key)","notes":"A & B","total":1}"#)
+        try await cache.send(answer: #"{"id":"\#(key)","notes":"A & B","total":1}"#)
         try await cache.change("orders", key, #"{"notes":"A & C"}"#)
-        let edit = try await begin(cache)
+        let edit = try await cache.begun()
         let lost = PushFailure(.timeout, message: "no answer")
         try await cache.store.finish(edit.id, .waiting(lost, at: now, counted: true), at: now)
         _ = try await cache.pull("orders", #"[{"id":"\#(key)","notes":"A &amp; B","total":1}]"#)
@@ -83,7 +77,7 @@ struct NormalFormTests {
     func lostCreation() async throws {
         let cache = try await cache("manual")
         _ = try await cache.store.create("orders", body: JSONText(parsing: #"{"notes":"A & B"}"#), at: now)
-        let creation = try await begin(cache)
+        let creation = try await cache.begun()
         let entity = try #require(cache.store.schema["orders"])
         #expect(creation.isSaid(by: try JSONText(parsing: #"{"notes":"A &amp; B"}"#), of: entity, ["notes"]))
         #expect(!creation.isSaid(by: try JSONText(parsing: #"{"notes":"A &amp; C"}"#), of: entity, ["notes"]))
@@ -93,7 +87,7 @@ struct NormalFormTests {
     func trimmedByOthers() async throws {
         let cache = try await cache("manual")
         try await cache.change("orders", "a", #"{"notes":" B "}"#)
-        let first = try await begin(cache)
+        let first = try await cache.begun()
         try await cache.change("orders", "a", #"{"notes":"C"}"#)
         try await acknowledge(cache, first, #"{"id":"a","notes":" B ","total":1}"#)
         _ = try await cache.pull("orders", #"[{"id":"a","notes":"B","total":1}]"#)
@@ -105,7 +99,7 @@ struct NormalFormTests {
         for policy in Self.policies {
             let cache = try await cache(policy)
             try await cache.change("orders", "a", #"{"notes":" Bob "}"#)
-            let change = try await begin(cache)
+            let change = try await cache.begun()
             let lost = PushFailure(.timeout, message: "no answer")
             try await cache.store.finish(change.id, .waiting(lost, at: now, counted: true), at: now)
             _ = try await cache.pull("orders", #"[{"id":"a","notes":"Bob","total":1}]"#)
@@ -122,7 +116,7 @@ struct NormalFormTests {
         for policy in Self.policies {
             let cache = try await cache(policy)
             try await cache.change("orders", "a", #"{"notes":" Bob "}"#)
-            try await acknowledge(cache, begin(cache), nil)
+            try await cache.send(answer: nil)
             try await cache.change("orders", "a", #"{"notes":" Carl "}"#)
             _ = try await cache.pull("orders", #"[{"id":"a","notes":"Bob","total":1}]"#)
             #expect(try cache.conflictCount() == 0, "\(policy)")
@@ -134,7 +128,7 @@ struct NormalFormTests {
     func lateView() async throws {
         let cache = try await cache("manual")
         try await cache.change("orders", "a", #"{"notes":" Bob "}"#)
-        try await acknowledge(cache, begin(cache), nil)
+        try await cache.send(answer: nil)
         try await cache.change("orders", "a", #"{"notes":" Carl "}"#)
         let page = PulledPage(entity: "orders", records: #"[{"id":"a","notes":"Bob","total":1}]"#)
         _ = try await cache.store.apply(page, at: now + .seconds(600))
@@ -145,7 +139,7 @@ struct NormalFormTests {
     func creationByKey() async throws {
         let cache = try await cache("manual")
         _ = try await cache.store.create("orders", body: JSONText(parsing: #"{"id":"b","notes":" Bob "}"#), at: now)
-        try await acknowledge(cache, begin(cache), #"{"id":"b"}"#)
+        try await cache.send(answer: #"{"id":"b"}"#)
         try await cache.store.update("orders", key: "b", body: JSONText(parsing: #"{"notes":" Carl "}"#), at: now)
         _ = try await cache.pull("orders", #"[{"id":"b","notes":"Bob"}]"#)
         #expect(try cache.conflictCount() == 0)
@@ -155,7 +149,7 @@ struct NormalFormTests {
     func lostField() async throws {
         let before = try await cache("manual")
         try await before.change("orders", "a", #"{"notes":" Bob "}"#)
-        let change = try await begin(before)
+        let change = try await before.begun()
         let lost = PushFailure(.timeout, message: "no answer")
         try await before.store.finish(change.id, .waiting(lost, at: now, counted: true), at: now)
         let cache = try before.reopened(schema: TestCache.shop.replacing("      notes: { type: string }\n", with: ""))
@@ -168,7 +162,7 @@ struct NormalFormTests {
         let cache = try await cache("manual")
         for notes in [" Bob ", " Carl "] {
             try await cache.change("orders", "a", #"{"notes":"\#(notes)"}"#)
-            try await acknowledge(cache, begin(cache), nil)
+            try await cache.send(answer: nil)
         }
         _ = try await cache.pull("orders", #"[{"id":"a","notes":"Bob","total":1}]"#)
         #expect(try cache.record("orders", "a")?["notes"] == " Carl ")
@@ -186,7 +180,7 @@ struct NormalFormTests {
     func remembered() async throws {
         let cache = try await cache("manual")
         try await cache.change("orders", "a", #"{"notes":"  B "}"#)
-        try await acknowledge(cache, begin(cache), #"{"id":"a","notes":"B","total":1}"#)
+        try await cache.send(answer: #"{"id":"a","notes":"B","total":1}"#)
         let reopened = try cache.reopened(
             schema: TestCache.shop.replacing("  orders:\n", with: "  orders:\n    conflict: manual\n"))
         try await reopened.change("orders", "a", #"{"notes":" C","status":"open"}"#)

@@ -69,8 +69,7 @@ struct SettlingTests {
             hasTimes ? #","updated_at":"2026-01-01T00:0\#(minute):00Z""# : ""
         }
         let key = try await cache.store.create("orders", body: JSONText(parsing: #"{"notes":"first"}"#), at: now)
-        let creation = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
-        #expect(try await cache.store.begin(creation, at: now))
+        let creation = try await cache.begun()
         try await pull(cache, #"[{"id":"b","notes":"first"\#(time(1))}]"#)
         try await cache.store.update("orders", key: "b", body: JSONText(parsing: #"{"notes":"second"}"#), at: now)
         try await cache.send(answer: #"{"id":"b","notes":"second"\#(time(2))}"#)
@@ -88,8 +87,7 @@ struct SettlingTests {
         for policy in ["manual", "server_wins", "local_wins", "last_write_wins"] {
             let cache = try await cache(#"{"id":"a","notes":"A"}"#, policy)
             try await cache.change("orders", "a", #"{"notes":"B"}"#)
-            let first = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
-            _ = try await cache.store.begin(first, at: now)
+            let first = try await cache.begun()
             try await cache.change("orders", "a", #"{"notes":"C"}"#)
             let answer = try JSONText(parsing: #"{"id":"a","notes":"A"}"#)
             try await cache.store.finish(first.id, .acknowledged(record: answer), at: now)
@@ -151,8 +149,7 @@ struct SettlingTests {
     func lostAnswer() async throws {
         let cache = try await cache()
         try await cache.change("orders", "a", #"{"notes":"B"}"#)
-        let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
-        #expect(try await cache.store.begin(change, at: now))
+        let change = try await cache.begun()
         let lost = PushFailure(.timeout, message: "no answer")
         try await cache.store.finish(change.id, .waiting(lost, at: now, counted: true), at: now)
         let shown = #"{"id":"a","notes":"B"}"#
@@ -169,8 +166,7 @@ struct SettlingTests {
         for policy in ["manual", "server_wins", "local_wins", "last_write_wins"] {
             let cache = try await cache(#"{"id":"a","notes":"A"}"#, policy)
             try await cache.change("orders", "a", #"{"notes":"B"}"#)
-            let first = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
-            #expect(try await cache.store.begin(first, at: now))
+            _ = try await cache.begun()
             try await pull(cache, #"[{"id":"a","notes":"B"}]"#)
             try await cache.change("orders", "a", #"{"notes":"C"}"#)
             try await pull(cache, #"[{"id":"a","notes":"A"}]"#, after: 2)
@@ -186,8 +182,7 @@ struct SettlingTests {
         _ = try await cache.pull("orders", #"[{"id":"a","notes":"A"}]"#)
         for (shown, version) in [("A", nil), ("C", "2")] as [(String, String?)] {
             try await cache.change("orders", "a", #"{"notes":"\#(shown == "A" ? "B" : "C")"}"#)
-            let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
-            #expect(try await cache.store.begin(change, at: now))
+            let change = try await cache.begun()
             let answer = try JSONText(parsing: #"{"id":"a","notes":"\#(shown)"}"#)
             try await cache.store.finish(change.id, .acknowledged(record: answer, version: "2"), at: now)
             try await cache.change("orders", "a", #"{"total":1}"#)
@@ -255,8 +250,7 @@ struct SettlingTests {
     func newRecord() async throws {
         let cache = try await cache()
         let key = try await cache.store.create("orders", body: JSONText(parsing: #"{"notes":"n"}"#), at: now)
-        let creation = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
-        _ = try await cache.store.begin(creation, at: now)
+        let creation = try await cache.begun()
         let answer = try JSONText(parsing: #"{"id":"srv","notes":"n"}"#)
         try await cache.store.finish(creation.id, .acknowledged(record: answer), at: now)
         try await cache.store.update("orders", key: key, body: JSONText(parsing: #"{"notes":"m"}"#), at: now)

@@ -31,8 +31,7 @@ struct SkewedClockTests {
     /// Sets the notes to B and sends the edit. `meanwhile` runs before the answer comes.
     private func send(_ cache: TestCache, answer: String, meanwhile: () async throws -> Void) async throws {
         try await cache.change("orders", "a", #"{"notes":"B"}"#)
-        let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
-        #expect(try await cache.store.begin(change, at: now))
+        let change = try await cache.begun()
         try await meanwhile()
         try await cache.store.finish(change.id, .acknowledged(record: JSONText(parsing: answer)), at: now)
     }

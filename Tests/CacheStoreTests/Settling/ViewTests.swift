@@ -243,8 +243,7 @@ struct ViewTests {
         for isDeletion in [false, true] {
             let cache = try await cache(#"{"id":"a","notes":"n"}"#)
             try await cache.change("orders", "a", #"{"notes":"m"}"#)
-            let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
-            #expect(try await cache.store.begin(change, at: now))
+            let change = try await cache.begun()
             if isDeletion {
                 try await cache.store.delete("orders", key: "a", at: now)
             } else {
@@ -262,8 +261,7 @@ struct ViewTests {
     func defaulted() async throws {
         let cache = try await cache()
         _ = try await cache.store.create("orders", body: JSONText(parsing: #"{"id":"a","notes":"n"}"#), at: now)
-        let creation = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
-        #expect(try await cache.store.begin(creation, at: now))
+        let creation = try await cache.begun()
         try await cache.change("orders", "a", #"{"deep":"mine"}"#)
         let answer = try JSONText(parsing: #"{"id":"a"}"#)
         try await cache.store.finish(creation.id, .acknowledged(record: answer, view: .answer), at: now)
@@ -278,8 +276,7 @@ struct ViewTests {
     private func cacheWithLostCreation() async throws -> TestCache {
         let cache = try await cache()
         _ = try await cache.store.create("orders", body: JSONText(parsing: #"{"id":"a","notes":"n"}"#), at: now)
-        let creation = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
-        #expect(try await cache.store.begin(creation, at: now))
+        let creation = try await cache.begun()
         let lost = PushFailure(.timeout, message: "no answer")
         try await cache.store.finish(creation.id, .waiting(lost, at: now, counted: true), at: now)
         return cache

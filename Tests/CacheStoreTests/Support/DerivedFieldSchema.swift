@@ -70,11 +70,16 @@ enum DerivedFieldSchema {
 }
 
 extension TestCache {
-    /// Finishes the oldest change that is ready.
-    func send(_ outcome: PushOutcome, at time: Timestamp = now) async throws {
+    /// Begins an attempt of the oldest change that is ready.
+    func begun(at time: Timestamp = now) async throws -> OutboxChange {
         let change = try #require(try store.readyChanges(limit: 1, at: time).first)
         #expect(try await store.begin(change, at: time))
-        try await store.finish(change.id, outcome, at: time)
+        return change
+    }
+
+    /// Finishes the oldest change that is ready.
+    func send(_ outcome: PushOutcome, at time: Timestamp = now) async throws {
+        try await store.finish(try await begun(at: time).id, outcome, at: time)
     }
 
     /// The same with an acknowledgement; `answer` is nil for one without a record.
