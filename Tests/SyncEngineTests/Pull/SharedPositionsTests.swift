@@ -104,5 +104,12 @@ struct SharedPositionsTests {
         pages.withLock { $0 = others }
         for _ in 1...3 { try await test.pullDetails(all: true) }
         #expect(try test.keys("messages") == ["a", "b", "c", "last"])
+        let drift = try #require(try test.store.drift().first { $0.kind == .list })
+        #expect(drift.entity == "messages" && drift.found.contains("the same at"))
+        let fetched = try #require(test.schema["orders"]?.pull?.detailDefinition)
+        try await test.store.adoptDetails(fetched, of: "orders")
+        #expect(try test.store.drift().contains { $0.kind == .list })
+        try await test.store.adoptDetails("another list", of: "orders")
+        #expect(try test.store.drift().allSatisfy { $0.kind != .list })
     }
 }

@@ -28,6 +28,8 @@ struct ChildReader {
         var age: Duration?
         /// It is too large to be read beside others, and must be read again.
         var isPutBack = false
+        /// Why children between the pages may be missing; nil if nothing suggests it.
+        var skips: String?
 
         /// Once each child has the key.
         var bytes: Int { children.reduce(0) { $0 + $1.bytes.count + key.bytes.count } }
@@ -99,6 +101,7 @@ struct ChildReader {
         family.isComplete = first.isComplete
         family.age = first.age
         family.isPutBack = first.isPutBack
+        family.skips = first.skips
         // Both readings are in memory.
         guard first.isWhole, !first.isComplete, first.bytes <= Self.mostBytes / 2 else { return }
         let second = try await reading(of: path, from: upstream, under: family.key)
@@ -132,6 +135,8 @@ struct ChildReader {
         var total: Int?
         /// No page is left that could not be followed, or that the upstream refuses to show, and none skips children.
         var isWhole = false
+        /// As `Family.skips`.
+        var skips: String?
         /// As `Family.age`.
         var age: Duration?
 
@@ -163,7 +168,8 @@ struct ChildReader {
             position = page.next
             isPartial = isPartial || page.partial != nil
             reading.total = page.total
-            reading.isWhole = page.unfollowed == nil && !page.refusesMore && !isPartial && shared.words == nil
+            reading.skips = shared.reason
+            reading.isWhole = page.unfollowed == nil && !page.refusesMore && !isPartial && reading.skips == nil
             reading.age = [reading.age, page.age].compactMap(\.self).max()
         } while position != nil
         reading.keys = reading.children.map(self.key).exactSet

@@ -144,7 +144,12 @@ struct DetailPuller {
             page.children += ChildReader(parent: entity, detail: detail).pulled(
                 batch.fetched.compactMap { $0.families[detail.entity] }, deletes: isConfirmed ? .all : .none)
         }
-        return try await store.apply(page, at: puller.now()).children
+        let outcomes = try await store.apply(page, at: puller.now()).children
+        for detail in details where puller.schema[detail.entity]?.pull == nil {
+            let skips = batch.fetched.lazy.compactMap { $0.families[detail.entity]?.skips }.first
+            if let skips { try await puller.noteList(skips, of: detail.entity) }
+        }
+        return outcomes
     }
 
     /// Whether it has just changed, so that the upstream may not show all of that yet, or show it on one of its servers only. It is
