@@ -110,11 +110,13 @@ package actor SyncEngine: RunSteps {
         }
     }
 
-    func push(_ heartbeat: Heartbeat, through newest: Int64) async throws {
+    func push(_ heartbeat: Heartbeat, through newest: Int64) async throws -> Bool {
         try await push.push(heartbeat, through: newest)
     }
 
-    func finishPushes(_ heartbeat: Heartbeat) async throws { try await push.finish(heartbeat) }
+    func finishPushes(_ heartbeat: Heartbeat, through newest: Int64) async throws -> Bool {
+        try await push.finish(heartbeat, through: newest)
+    }
 
     // MARK: For callers
 

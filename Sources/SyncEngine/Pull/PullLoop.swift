@@ -8,10 +8,11 @@ internal import Upstream
 protocol RunSteps: Actor {
     /// Asks whether an upstream that is down can be called again.
     func probe() async throws
-    /// Sends what is ready, up to this change. `heartbeat` is the calling loop's.
-    func push(_ heartbeat: Heartbeat, through newest: Int64) async throws
-    /// Returns when every change that is queued by now, and need not wait, has been tried.
-    func finishPushes(_ heartbeat: Heartbeat) async throws
+    /// Sends what is ready, up to this change. `heartbeat` is the calling loop's. Returns whether it has stopped because it took
+    /// long.
+    func push(_ heartbeat: Heartbeat, through newest: Int64) async throws -> Bool
+    /// The same, after the push that is under way.
+    func finishPushes(_ heartbeat: Heartbeat, through newest: Int64) async throws -> Bool
 }
 
 /// Runs a sync at intervals, on request, and when the upstream is back. Each run pushes, then pulls; one that callers wait for
@@ -207,11 +208,7 @@ actor PullLoop: TokenRefusalObserver {
 
     private func pushAndPull(_ request: SyncRequest, _ steps: any RunSteps) async throws {
         try await account.require(from: monitor.guardedUpstream(for: heartbeat))
-        try await pullForHeldEdits()
-        run.phase = "pushing"
-        try await steps.push(heartbeat, through: store.newestChange())
-        // Retries, and what was queued meanwhile, are left to the push loop.
-        if try store.pendingCount().pending > 0 { await environment.sleeps.push.wake() }
+        try await pushAll { try await steps.push(heartbeat, through: $0) }
         try await pulls(request).pull()
         try await rememberSchema(request)
         try drift.warnOfNew(in: store, environment.log)
@@ -223,8 +220,18 @@ actor PullLoop: TokenRefusalObserver {
     private func pushTheRest(_ steps: any RunSteps) async throws {
         guard waiters.isAwaited(run.number) else { return }
         run.pushesTheRest()
-        try await pullForHeldEdits()
-        try await steps.finishPushes(heartbeat)
+        try await pushAll { try await steps.finishPushes(heartbeat, through: $0) }
+    }
+
+    /// Sends what is queued by now: held edits once they are merged, and again if that takes long.
+    private func pushAll(_ push: (_ newest: Int64) async throws -> Bool) async throws {
+        let newest = try store.newestChange()
+        repeat {
+            try await pullForHeldEdits()
+            run.phase = "pushing"
+        } while try await push(newest)
+        // Retries, and what was queued meanwhile, are left to the push loop.
+        if try store.pendingCount().pending > 0 { await environment.sleeps.push.wake() }
     }
 
     /// Pulls the entities whose held edits must be merged. No push begins until then; the run pushes next.

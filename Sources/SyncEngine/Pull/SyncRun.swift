@@ -35,11 +35,8 @@ struct SyncRun {
     /// Whether the run under way does what is asked for, so that a caller may join it.
     func takesOn(_ request: SyncRequest) -> Bool { isRunning && !isPushingTheRest && self.request.covers(request) }
 
-    /// After everything was pulled.
-    mutating func pushesTheRest() {
-        isPushingTheRest = true
-        phase = "pushing"
-    }
+    /// Call it after everything was pulled.
+    mutating func pushesTheRest() { isPushingTheRest = true }
 
     /// Stopped by a problem that concerns all entities.
     mutating func failed(_ problem: String) { self.problem = problem }

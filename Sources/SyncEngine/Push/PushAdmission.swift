@@ -1,4 +1,5 @@
 internal import CacheStore
+internal import EntitySchema
 
 /// What a pusher may send; asked again before every request.
 struct PushAdmission: Sendable {
@@ -16,13 +17,14 @@ struct PushAdmission: Sendable {
     /// Called when an attempt ended and its outcome was not stored.
     let breaksOff: @Sendable (OutboxChange) async -> Void
 
-    /// For changes of fields, but not of the `held` entities.
+    /// For changes of fields, but not of the `held` entities. None is begun after `end`.
     static func fields(
-        _ monitor: HealthMonitor, _ unwritten: UnwrittenOutcomes, besides held: Set<String>,
+        _ monitor: HealthMonitor, _ unwritten: UnwrittenOutcomes, besides held: Set<String>, until end: Timestamp,
         newest: @escaping @Sendable () async -> Int64
     ) -> PushAdmission {
-        PushAdmission(
-            slots: { await monitor.slots }, allowance: { await monitor.allowance }, newest: newest,
+        let now = monitor.environment.monotonicNow
+        return PushAdmission(
+            slots: { now() < end ? await monitor.slots : 0 }, allowance: { await monitor.allowance }, newest: newest,
             mayBegin: { await monitor.mayBegin($0.id, isRetry: $0.wasAttempted) },
             barred: { await monitor.barredChanges },
             isHeld: { change in

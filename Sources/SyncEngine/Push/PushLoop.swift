@@ -23,6 +23,8 @@ actor PushLoop {
     }
     /// The newest change that may be begun while a caller waits for the changes before it.
     private var newestToPush = Int64.max
+    /// Of what was sent since they were last read again.
+    private var changedParents = ChangedParents()
     /// Callers that wait for the end of the push under way.
     private(set) var waiters: [CheckedContinuation<Void, Never>] = []
 
@@ -63,10 +65,10 @@ actor PushLoop {
     private func pushAndSchedule() async throws -> Duration? {
         do {
             if await monitor.canPush, await !pull.isPullingForHeldEdits {
-                // A run pulls the entities whose held edits must be merged, then pushes. One that is under way may take long.
+                // A run pulls the entities whose held edits must be merged, then pushes. Another one may take long.
                 let held = try await monitor.heldEntities()
                 if !held.isEmpty { await pull.request(SyncRequest(entities: held)) }
-                try await push(heartbeat, besides: held)
+                if try await push(heartbeat, besides: held) { return .zero }
             }
             return try await wait()
         } catch let error as CacheError {
@@ -97,30 +99,42 @@ actor PushLoop {
 
     /// Sends what is ready, up to this change: a run pulls after sending what was queued when it began, however fast
     /// callers write. Changes of the `held` entities are left out. `heartbeat` is the calling loop's.
-    func push(_ heartbeat: Heartbeat, through newest: Int64 = .max, besides held: Set<String> = []) async throws {
+    ///
+    /// Returns whether it has stopped because it took long: some edits may have to be merged by now.
+    func push(
+        _ heartbeat: Heartbeat, through newest: Int64 = .max, besides held: Set<String> = []
+    ) async throws -> Bool {
         // A run pushes before it pulls; one push at a time is enough.
-        guard !isPushing, environment.mayPush() else { return }
+        guard !isPushing, environment.mayPush() else { return false }
         isPushing = true
         newestToPush = newest
         defer { endPush() }
-        let parents = ChangedParents()
+        let end = environment.monotonicNow() + Self.longestPush
         try await unwritten.send(in: .fields) {
             guard try store.pendingCount().pending > 0 else { return }
             let upstream = monitor.guardedUpstream(for: heartbeat)
             try await account.require(from: upstream)
             var pusher = await Pusher(environment, by: upstream, monitor)
-            pusher.changedParents = parents
-            try await pusher.drain(through: .fields(monitor, unwritten, besides: held) { await self.newestToPush })
+            pusher.changedParents = changedParents
+            try await pusher.drain(
+                through: .fields(monitor, unwritten, besides: held, until: end) { await self.newestToPush })
         }
-        await readAgain(parents.all, isInRun: newest != .max)
         // A content may have waited for the creation of its record, or for the upstream.
         await environment.sleeps.wakeUploads()
+        guard environment.monotonicNow() < end else { return true }
+        await readAgain(isInRun: newest != .max)
+        return false
     }
+
+    /// Half of the time after which an edit is no longer fresh.
+    private static let longestPush = Duration.seconds(30)
 
     /// Pulls the entities whose records are outdated since their children were sent. A run that sends does it itself, if it
     /// pulls them.
-    private func readAgain(_ entities: Set<String>, isInRun: Bool) async {
+    private func readAgain(isInRun: Bool) async {
+        let entities = changedParents.all
         guard !entities.isEmpty else { return }
+        changedParents = ChangedParents()
         let request = SyncRequest(entities: entities)
         if isInRun { await pull.request(request) } else { await pull.requestAfterThisRun(request) }
     }
@@ -132,10 +146,9 @@ actor PushLoop {
         waiters = []
     }
 
-    /// Returns when every change that is queued by now, and need not wait, has been tried: a push under way may have passed it
-    /// over, or may be broken off.
-    func finish(_ heartbeat: Heartbeat) async throws {
-        let newest = try store.newestChange()
+    /// Returns when every change up to this one that need not wait has been tried: a push under way may have passed it over, or may
+    /// be broken off. As `push` otherwise.
+    func finish(_ heartbeat: Heartbeat, through newest: Int64) async throws -> Bool {
         // The push under way has a heartbeat of its own.
         heartbeat.sleep(for: nil)
         while isPushing {
@@ -143,6 +156,6 @@ actor PushLoop {
             await withCheckedContinuation { waiters.append($0) }
         }
         heartbeat.beat()
-        try await push(heartbeat, through: newest)
+        return try await push(heartbeat, through: newest)
     }
 }

@@ -51,6 +51,30 @@ struct HeldEditTests {
         }
     }
 
+    @Test("an edit that waited long behind others is merged with the server's version before it is sent")
+    func longPush() async throws {
+        let test = try TestEngine()
+        let orders = (0..<20).map { #"{"id":"o\#($0)","notes":"n","updated_at":"2026-01-01T00:00:00Z"}"# }
+        try test.upstream.set("/orders", "[\(orders.joined(separator: ","))]")
+        try await test.running {
+            try await test.engine.sync(SyncRequest())
+            for number in 0..<20 { try await test.change("o\(number)", #"{"notes":"mine"}"#) }
+            let isFirst = Flag()
+            test.upstream.onPush { [upstream = test.upstream, clock = test.clock] in
+                if isFirst.take() {
+                    let theirs = #"{"id":"o19","notes":"theirs","updated_at":"\#(clock.timestamp + .seconds(10))"}"#
+                    try? upstream.set("/orders", "[\((orders.dropLast() + [theirs]).joined(separator: ","))]")
+                }
+                clock.advance(by: .seconds(20))
+            }
+            try await test.engine.sync(SyncRequest())
+            #expect(try test.store.pendingCount().pending == 0)
+            #expect(!test.upstream.pushes.contains { $0.request.path == "/orders/o19" }, "the last write was theirs")
+            #expect(test.upstream.pushes.count == 19)
+            #expect(try test.record("o19")?["notes"] == "theirs")
+        }
+    }
+
     /// The time of day is off by `error` seconds while the edit is made.
     @Test(
         "an edit made while paused or offline is merged with the server's version before it is sent",
