@@ -51,7 +51,8 @@ struct HookTests {
         try await ChoresDaemon.running(Self.onCreated) { daemon in
             try daemon.script(
                 "tell",
-                #"echo "$HOOK_RECORD_ID $HOOK_ATTEMPT" >> "$1"; echo "telling $HOOK_RECORD_ID." >&2; [ "$HOOK_ATTEMPT" -gt 1 ]"#)
+                #"echo "$HOOK_RECORD_ID $HOOK_ATTEMPT" >> "$1"; echo "telling $HOOK_RECORD_ID." >&2; [ "$HOOK_ATTEMPT" -gt 1 ]"#
+            )
             try await create(0..<2, daemon)
             try await daemon.line(containing: "telling 1.")
             #expect(try told(daemon).prefix(3) == ["0 1", "0 2", "1 1"])
