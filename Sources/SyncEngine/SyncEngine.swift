@@ -189,14 +189,15 @@ package actor SyncEngine: RunSteps {
     }
 
     package nonisolated func status() -> SyncStatus {
-        let notes = environment.board.notes
-        let (run, breaker, bar) = (notes.run, notes.breaker, notes.bar)
+        let (run, isPushing) = (pull.shownRun.value, push.shownPushing.value)
+        let (breaker, bar) = (monitor.shownBreaker.value, monitor.shownBar.value)
         let time = environment.monotonicNow()
         // How far the clock has been set since the start.
         let set = environment.now().since(time)
         return SyncStatus(
-            state: state(notes), progress: run.progress, phase: run.phase ?? (notes.isPushing ? "pushing" : nil),
-            lastSyncAt: run.lastSucceededAt, nextSyncAt: notes.nextSyncAt.map { $0 + set },
+            state: state(run, isPushing: isPushing, breaker, bar), progress: run.progress,
+            phase: run.phase ?? (isPushing ? "pushing" : nil),
+            lastSyncAt: run.lastSucceededAt, nextSyncAt: pull.shownNextSync.value.map { $0 + set },
             error: breaker.unauthorized ?? breaker.offline ?? breaker.outageStatus ?? bar.status ?? run.error,
             isReachable: breaker.offline == nil,
             isUnproven: (run.failures > 0 || breaker.isBlocked)
@@ -210,12 +211,13 @@ package actor SyncEngine: RunSteps {
             entities: run.entities, signals: signals.status)
     }
 
-    private nonisolated func state(_ notes: StatusBoard.Notes) -> SyncStatus.State {
-        let (run, breaker) = (notes.run, notes.breaker)
-        if environment.pause.isOn { return .paused }
+    private nonisolated func state(
+        _ run: SyncRun, isPushing: Bool, _ breaker: CircuitBreaker, _ bar: AccountBar
+    ) -> SyncStatus.State {
+        if environment.pause.value { return .paused }
         if breaker.offline != nil { return .offline }
-        if run.isRunning || notes.isPushing { return .syncing }
-        if breaker.unauthorized != nil || breaker.outage != nil || notes.bar.status != nil || run.error != nil {
+        if run.isRunning || isPushing { return .syncing }
+        if breaker.unauthorized != nil || breaker.outage != nil || bar.status != nil || run.error != nil {
             return .error
         }
         guard let ended = run.lastEndedAt, environment.now() < ended + .seconds(3) else { return .idle }

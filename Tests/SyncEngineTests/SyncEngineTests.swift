@@ -342,7 +342,7 @@ struct SyncEngineTests {
 
     @Test("an engine that follows a paused one sends and pulls nothing until it is resumed")
     func pauseOutlastsAnEngine() async throws {
-        let pause = SyncPause()
+        let pause = Published(false)
         let first = try TestEngine(pause: pause)
         await first.engine.pause()
         let test = try TestEngine(upstream: first.upstream, store: first.store, pause: pause)

@@ -28,13 +28,13 @@ package struct SyncCallbacks: Sendable {
     /// Whether changes may be sent. While this is false, changes wait, but pulls go on; call
     /// `SyncEngine.noteLocalWrite` when it turns true.
     var mayPush: @Sendable () -> Bool
-    /// Whether syncing is paused, at the start too.
-    var pause: SyncPause
+    /// Whether syncing is paused, at the start too: engines that run one after the other share it.
+    var pause: Published<Bool>
 
     package init(
         measure: @escaping @Sendable (SyncMeasurement) -> Void = { _ in },
         changed: @escaping @Sendable () -> Void = {}, mayPush: @escaping @Sendable () -> Bool = { true },
-        pause: SyncPause = SyncPause()
+        pause: Published<Bool> = Published(false)
     ) {
         self.measure = measure
         self.changed = changed

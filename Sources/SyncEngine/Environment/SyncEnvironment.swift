@@ -29,7 +29,7 @@ struct SyncEnvironment: Sendable {
     let changed: @Sendable () -> Void
     /// Whether changes may be sent by this daemon at this moment. Reading goes on without.
     let mayPush: @Sendable () -> Bool
-    let pause: SyncPause
+    let pause: Published<Bool>
     let log: Logger
     let sleeps: LoopSleeps
     /// Which batch routes are open.
@@ -38,7 +38,6 @@ struct SyncEnvironment: Sendable {
     let absences = AbsenceMarks()
     /// Which records the upstream refuses to show.
     let refusedReads = RefusedReads()
-    let board = StatusBoard()
     let isolation = EngineIsolation()
 }
 

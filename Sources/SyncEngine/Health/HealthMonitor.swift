@@ -16,7 +16,7 @@ actor HealthMonitor {
             if breaker.isDown, !oldValue.isDown { downSince = environment.monotonicNow() }
             let isReachable = breaker.offline == nil
             if isReachable != (oldValue.offline == nil) { environment.measure(.reachability(isReachable)) }
-            environment.board.note { $0.breaker = breaker }
+            shownBreaker.value = breaker
             environment.changed()
         }
     }
@@ -25,10 +25,12 @@ actor HealthMonitor {
     /// Whether changes get through. It has no effect on reading.
     private(set) var bar = AccountBar() {
         didSet {
-            environment.board.note { $0.bar = bar }
+            shownBar.value = bar
             if oldValue.reason != bar.reason { environment.changed() }
         }
     }
+    nonisolated let shownBreaker = Published(CircuitBreaker())
+    nonisolated let shownBar = Published(AccountBar())
     /// Which changes the upstream asks to wait with. It has no effect on anything else.
     private(set) var throttled = ThrottledChanges()
     /// The same of lists.
@@ -53,7 +55,7 @@ actor HealthMonitor {
 
     // MARK: May it be called?
 
-    var isPaused: Bool { environment.pause.isOn }
+    var isPaused: Bool { environment.pause.value }
 
     var canCall: Bool { !isPaused && breaker.reasonNotToCall(at: environment.monotonicNow()) == nil }
 
@@ -84,13 +86,13 @@ actor HealthMonitor {
     }
 
     func pause() {
-        environment.pause.isOn = true
+        environment.pause.value = true
         environment.changed()
     }
 
     func resume() {
         if isPaused { freshness.noteCallable(from: environment.monotonicNow()) }
-        environment.pause.isOn = false
+        environment.pause.value = false
         environment.changed()
     }
 

@@ -27,11 +27,13 @@ actor PullLoop: TokenRefusalObserver {
 
     private(set) var run = SyncRun() {
         didSet {
-            environment.board.note { $0.run = run }
+            shownRun.value = run
             environment.changed()
         }
     }
-    private var nextSyncAt: Timestamp? { didSet { environment.board.note { $0.nextSyncAt = nextSyncAt } } }
+    private var nextSyncAt: Timestamp? { didSet { shownNextSync.value = nextSyncAt } }
+    nonisolated let shownRun = Published(SyncRun())
+    nonisolated let shownNextSync = Published<Timestamp?>(nil)
     /// True while a run pulls the entities whose held edits must be merged before anything is sent.
     private(set) var isPullingForHeldEdits = false
     private var requested: SyncRequest?

@@ -17,10 +17,11 @@ actor PushLoop {
 
     private var isPushing = false {
         didSet {
-            environment.board.note { $0.isPushing = isPushing }
+            shownPushing.value = isPushing
             environment.changed()
         }
     }
+    nonisolated let shownPushing = Published(false)
     /// The newest change that may be begun while a caller waits for the changes before it.
     private var newestToPush = Int64.max
     /// Of what was sent since they were last read again.

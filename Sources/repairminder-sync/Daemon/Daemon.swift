@@ -22,7 +22,8 @@ actor Daemon {
     private var next: Setup?
     /// The last working setup while `setup` is not ready yet.
     private var previous: Setup?
-    private let rejection = Rejection()
+    /// Why the configuration read last was rejected; nil while it is in use.
+    private let rejection = Published<String?>(nil)
     private var sockets = ListeningSockets()
     private var webhookSockets = ListeningSockets()
     /// Those of the service manager that were reported as not used.
@@ -113,7 +114,7 @@ actor Daemon {
             }
             try changeSockets(to: new)
             next = new
-            rejection.reason = nil
+            rejection.value = nil
             log.notice("reloaded the configuration")
             for warning in new.configuration.warnings { log.warning("\(warning)") }
             serving?.cancel()
@@ -126,7 +127,7 @@ actor Daemon {
     private func reject(_ error: any Error) {
         let reason = CommandFailure(any: error)?.message ?? "\(error)"
         log.error("the new configuration is invalid; keeping the old one", metadata: ["error": "\(reason)"])
-        rejection.reason = reason
+        rejection.value = reason
         host.notifier.send(.status("the new configuration is invalid: \(reason)"))
         statusChanged.announce()
     }

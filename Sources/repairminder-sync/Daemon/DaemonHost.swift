@@ -18,7 +18,7 @@ struct DaemonHost: Sendable {
     let startedAt: Timestamp
     let machine: MachineIdentity
     let metrics: Metrics
-    let pause = SyncPause()
+    let pause = Published(false)
     let now: @Sendable () -> Timestamp
     /// The time of the kernel's monotonic clock.
     let monotonic: @Sendable () -> Duration

@@ -233,7 +233,7 @@ extension Service {
                 + [configuration.bundle?.warning].compactMap(\.self) + leftBehind(store, state),
             instance: configuration.instance ?? host.machine.hostName, site: configuration.site ?? "",
             schemaHash: setup.schemaHash, bundle: configuration.bundle?.serial,
-            rejection: { [rejection] in rejection.reason })
+            rejection: { [rejection] in rejection.value })
     }
 
     /// A warning for each other database with queued changes, of the account in use or for another upstream.

@@ -19,7 +19,7 @@ struct Service: Sendable {
     /// Called when the cache is open and the server accepts callers at these addresses.
     let ready: @Sendable ([BoundAddress]) async -> Void
     /// Why a newer configuration was rejected; nil when none was.
-    let rejection: Rejection
+    let rejection: Published<String?>
     /// Signals that something other than the cache has changed in the status, such as a rejected configuration.
     let statusChanged: ChangeSignal
 
@@ -194,7 +194,7 @@ struct Service: Sendable {
         let status = engine.status()
         return StatusLine(
             status: status, pending: summary.count.pending, failed: summary.count.failed,
-            conflicts: summary.openConflicts, missing: await engine.missing(status), rejection: rejection.reason
+            conflicts: summary.openConflicts, missing: await engine.missing(status), rejection: rejection.value
         ).text(at: host.now(), in: .current)
     }
 

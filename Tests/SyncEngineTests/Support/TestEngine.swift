@@ -32,7 +32,7 @@ struct TestEngine {
         schema yaml: String = TestEngine.shop, place: Double? = nil,
         clockOffset: @escaping @Sendable () -> Duration? = { nil },
         mayPush: @escaping @Sendable () -> Bool = { true },
-        pause: SyncPause = SyncPause(),
+        pause: Published<Bool> = Published(false),
         log: Logger = .silent
     ) throws {
         self.upstream = upstream
