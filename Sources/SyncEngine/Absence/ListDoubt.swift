@@ -1,4 +1,5 @@
 package import EntitySchema
+internal import JSONText
 package import Upstream
 
 /// Finds out whether a list can be complete. One that may be cut shows what there is, and nothing about what is gone.
@@ -45,6 +46,22 @@ package struct ListDoubt {
         reason(list, pages: pages, records: records, last: last)
             ?? last.behindTotal.map { _ in "it ends at \(records) records, and the upstream may show no more" }
     }
+
+    /// Whether a list inside a record is only a part: what holds it counts or names more, as
+    /// `comment: { startAt: 0, total: 55, comments: […] }`. A total without a sign of pages may be an amount.
+    static func isPart(_ list: JSONText, at place: Place, in record: JSONText) -> Bool {
+        let holder = place.outer(in: record).flatMap { record.at(path: $0) }
+        let names = place.paths.compactMap { JSONPath.steps($0).last }
+        guard !names.contains(where: { (holder ?? record)["\($0)@odata.nextLink"] != nil }) else { return true }
+        guard let holder else { return false }
+        let isPaged = pageMarks.contains { holder[$0]?.wholeNumber != nil }
+        let count = list.elementCount
+        return (isPaged ? ["total"] + totals : totals).contains { (holder[$0]?.wholeNumber ?? 0) > count }
+            || UnfollowedPage.place(in: holder) != nil
+    }
+
+    private static let totals = ["totalCount", "total_count", "totalResults"]
+    private static let pageMarks = ["startAt", "maxResults", "offset", "limit", "page", "per_page", "pageSize"]
 }
 
 extension ListPlan {

@@ -153,6 +153,8 @@ struct PullSummary: Equatable {
     var children: [String: ChildOutcome] = [:]
     /// The problem of the first record whose children could not be read.
     var childProblem: String?
+    /// By the children's entity: which record embeds only a part of them.
+    var parts: [String: String] = [:]
     /// As `PullInProgress.wentBack`.
     var wentBack = false
 
@@ -164,6 +166,11 @@ struct PullSummary: Equatable {
         nameless += outcome.nameless
         for (entity, outcome) in outcome.children { children[entity, default: ChildOutcome()] += outcome }
         heldTombstones.formUnion(outcome.heldTombstones)
+    }
+
+    mutating func note(_ problem: String?, _ part: String?, of children: String) {
+        childProblem = childProblem ?? problem
+        parts[children] = parts[children] ?? part
     }
 
     mutating func add(_ outcome: TombstonePull.Outcome) {

@@ -10,7 +10,7 @@ package enum UnfollowedPage {
         "nextUrl", "next_page_url", "has_more", "hasMore", "links.next", "_links.next", "meta.next_cursor",
         "meta.next_page",
         "meta.has_more", "meta.pagination.links.next", "paging.next", "pagination.next", "pagination.has_more",
-        "meta.cursor", "offset",
+        "meta.cursor", "offset", "pageInfo.hasNextPage",
     ]
     /// Those that only a text can be: a number is where this page begins.
     private static let texts: Set = ["offset"]

@@ -204,7 +204,7 @@ struct ListPull {
             page.children += reader.pulled(
                 families,
                 deletes: puller.deletionGuard.confirmed.contains(reader.detail.entity) ? .all : .none)
-            progress.summary.childProblem = summary.childProblem ?? problem
+            progress.summary.note(problem, reader.part(of: families), of: reader.detail.entity)
         }
         page.isDelta = pull.kind == .delta
         page.isOfEverything = pullsEverything
@@ -294,6 +294,7 @@ struct ListPull {
     private mutating func resolveChildren() async throws -> Bool {
         var isOpen = false
         for detail in children.map(\.detail) {
+            try await puller.notePart(summary.parts[detail.entity], of: detail.entity, isFull: countsAsFull)
             let missing = summary.children[detail.entity]?.missing ?? [:]
             let outcome = try await puller.resolve(missing, of: entity, detail, isFull: countsAsFull && !hasGap)
             progress.summary.children[detail.entity, default: ChildOutcome()].deleted += outcome.deleted

@@ -56,9 +56,24 @@ struct ChildReader {
                 problem = problem ?? tooMany(in: record)
                 continue
             }
-            families.append(Family(key: key, children: children, isComplete: true))
+            families.append(Family(key: key, children: children, isComplete: isWhole(list, in: record)))
         }
         return (families, problem)
+    }
+
+    /// Whether a record does not say that it has more children than it embeds.
+    func isWhole(_ list: JSONText, in record: JSONText) -> Bool {
+        !ListDoubt.isPart(list, at: detail.list.records, in: record)
+    }
+
+    /// Which record embeds only a part of its children, in words; nil if none of these does.
+    func part(of families: [Family]) -> String? {
+        families.first { !$0.isComplete }.map { family in
+            """
+            \(parent.name)/\(family.key.plain.cut(toBytes: 100)) says that it has more than the \(family.children.count.grouped) \
+            that it shows; let pull.detail of \(parent.name) read them by a path
+            """
+        }
     }
 
     private func noList(in record: JSONText) -> String {
@@ -120,9 +135,11 @@ struct ChildReader {
             if let path = parent.path(template, of: record) { try await fetch(&family, at: path, from: upstream) }
             return family
         }
-        let list = try await upstream.record(of: parent, known: record).flatMap { detail.list.found(in: $0.record) }
-        family.children = detail.identified(list?.elements ?? [], under: key)
-        family.isComplete = list?.kind == .array
+        guard let record = try await upstream.record(of: parent, known: record)?.record,
+            let list = detail.list.found(in: record)
+        else { return family }
+        family.children = detail.identified(list.elements, under: key)
+        family.isComplete = list.kind == .array && isWhole(list, in: record)
         return family
     }
 

@@ -84,6 +84,7 @@ struct DetailPuller {
     /// record.
     private func read(_ all: Bool, _ missing: inout [String: ChildOutcome]) async throws -> UpstreamError? {
         var failure: UpstreamError?
+        var parts: [String: String] = [:]
         var fetched = try await fetch(after: 0, all: all)
         while let batch = fetched.take() {
             // Large ones are not kept while others are fetched.
@@ -91,12 +92,26 @@ struct DetailPuller {
             let isLast = batch.ending != nil
             async let next = isLarge || isLast ? nil : fetch(after: last, all: all)
             failure = failure ?? batch.failures.first
+            parts.merge(self.parts(of: batch)) { first, _ in first }
             for (name, outcome) in try await write(batch) { missing[name, default: ChildOutcome()] += outcome }
             fetched = try await next
             if let ending = batch.ending { throw ending }
             if isLarge { fetched = try await fetch(after: last, all: all) }
         }
+        for detail in details where fetch.isSingle {
+            try await puller.notePart(parts[detail.entity], of: detail.entity, isFull: all && failure == nil)
+        }
         return failure
+    }
+
+    /// Which record embeds only a part of its children, in words, by their entity.
+    private func parts(of batch: Batch) -> [String: String] {
+        guard fetch.isSingle else { return [:] }
+        let found = details.compactMap { detail in
+            let families = batch.fetched.compactMap { $0.families[detail.entity] }
+            return ChildReader(parent: entity, detail: detail).part(of: families).map { (detail.entity, $0) }
+        }
+        return Dictionary(found) { first, _ in first }
     }
 
     /// Reads some records again although no list shows a change: as often as a full pull is due a thirtieth of them, at most

@@ -78,6 +78,11 @@ struct MissingChildren {
 
 /// Decides about the missing children of a whole pull, and stores what is held.
 extension Puller {
+    /// Notes as drift that a record embeds only a part of its children, and after a full pull that none does.
+    func notePart(_ words: String?, of children: String, isFull: Bool) async throws {
+        if words != nil || isFull { try await noteList(words, of: children) }
+    }
+
     /// Children that cannot be confirmed, and those without a parent, are deleted when a later pull lacks them as well,
     /// within the guard. Returns how many were deleted, and whether the next pull must read all parents again to decide.
     func resolve(
