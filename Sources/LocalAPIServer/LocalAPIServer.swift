@@ -252,11 +252,13 @@ package final class LocalAPIServer: Sendable {
 
     /// Why there is no route at an address.
     private func nothing(at segments: [String], of path: String) -> Problem {
+        guard !segments.contains("") else {
+            let advice = path.hasSuffix("/") ? "leave out the slash at its end" : "one of two slashes in a row is too many"
+            return Problem(
+                .noSuchAddress, "there is nothing at \(path.prefix(200)); \(advice), or something is missing after it")
+        }
         guard segments[0] == "v1", (2...4).contains(segments.count) else {
             return Problem(.noSuchAddress, "there is nothing at \(path.prefix(200)); start with GET /v1")
-        }
-        guard !segments.contains("") else {
-            return Problem(.noSuchAddress, "there is nothing at \(path.prefix(200)); a part of it is empty")
         }
         // The daemon's own calls: no entity can have such a name.
         guard !segments[1].hasPrefix("_"), !EntitySchema.reservedEntityNames.contains(segments[1]) else {

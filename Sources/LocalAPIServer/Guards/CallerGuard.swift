@@ -163,8 +163,13 @@ package struct CallerGuard: Sendable {
         let media = types.count == 1 ? PatchFormat.mediaType(types[0]) : ""
         let isPatch = request.method == "PATCH"
         guard media == PatchFormat.json || isPatch && media == PatchFormat.mergePatch else {
+            guard !Self.isRead(request) else {
+                let advice = "write filters into the address, as in ?status=ready"
+                throw .body("", "a \(request.method) takes no body; \(advice)", .unexpectedBody)
+            }
             throw Problem(
-                .unsupportedMediaType, "send the body as Content-Type: application/json",
+                .unsupportedMediaType,
+                "\(request.body.isEmpty ? "leave out Content-Type, or" : "send the body as") Content-Type: application/json",
                 headers: [isPatch ? ("Accept-Patch", PatchFormat.ofRecords) : ("Accept", PatchFormat.json)])
         }
     }

@@ -9,7 +9,10 @@ extension ProblemCode {
         case .malformedQuery: ("the query is not UTF-8, or has a NUL", "encode it; a + in a value is %2B")
         case .malformedJSON: ("the body is not JSON", "correct it at the byte that detail names")
         case .malformedRequest:
-            ("the request is not HTTP, or its target has a broken %-escape", "correct it, or use another client")
+            (
+                "the request is not HTTP, or its target has a broken %-escape, or lacks one",
+                "see detail; `curl -G --data-urlencode 'q=Zoë'` escapes a value"
+            )
         case .unknownParameter: ("the call has no such parameter", "correct its name; detail lists those that it has")
         case .repeatedParameter: ("a parameter is given more than once", "send it once")
         case .missingParameter: ("a parameter is required", "add it")

@@ -48,7 +48,8 @@ struct RequestTarget {
             } else if Grammar.isTargetByte(bytes[index]) {
                 index += 1
             } else {
-                throw .badRequest("A character in the target must be percent-encoded.")
+                let hex = (bytes[index] < 0x10 ? "0" : "") + String(bytes[index], radix: 16, uppercase: true)
+                throw .badRequest("A character in the target must be percent-encoded: send %\(hex) in its place.")
             }
         }
     }

@@ -344,6 +344,16 @@ struct CallerGuardTests {
         #expect(await api.call("POST", "/v1/sync/pause", headers: ["Content-Type": type]).status == 415)
     }
 
+    @Test("a read with a body of any type is told that it takes none, and an empty form that the type is too much")
+    func neitherBodyNorType() async throws {
+        let api = try await TestAPI.filled()
+        let form = ["Content-Type": "application/x-www-form-urlencoded"]
+        let read = await api.call("GET", "/v1/orders", body: "status=ready", headers: form)
+        #expect(read.status == 400 && read.json["code"] == "unexpected_body")
+        let write = await api.call("POST", "/v1/sync/pause", headers: form)
+        #expect(write.status == 415 && write.json["detail"]?.string?.hasPrefix("leave out Content-Type") == true)
+    }
+
     @Test("an unknown caller is refused at the end of the head, and a known one is not")
     func head() throws {
         let api = try TestAPI().api
