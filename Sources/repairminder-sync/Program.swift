@@ -31,7 +31,8 @@ enum Program {
             let words = Array(CommandLine.arguments.dropFirst())
             let mistake =
                 FlagValues.emptyWord(in: words) ?? CommandNames.mistake(in: words, of: RepairminderSync.self)
-                ?? CommandNames.joinedID(in: words) ?? FlagValues.mistake(in: words)
+                ?? CommandNames.lateWord(in: words, of: RepairminderSync.self) ?? CommandNames.joinedID(in: words)
+                ?? FlagValues.mistake(in: words)
             if let mistake { throw CommandFailure(.usage, mistake) }
             var command = try RepairminderSync.parseAsRoot()
             if var state = command as? any StateCommand {

@@ -46,7 +46,9 @@ import Testing
         #expect(kept.unicodeScalars.elementsEqual((some + some).unicodeScalars))
     }
 
-    @Test("what stands unescaped in a target is named by its escape", arguments: [("[", "%5B"), ("ë", "%C3"), ("\"", "%22")])
+    @Test(
+        "what stands unescaped in a target is named by its escape",
+        arguments: [("[", "%5B"), ("ë", "%C3"), ("\"", "%22")])
     func unescaped(_ character: String, _ escape: String) throws {
         let refusal = Self.parse([Array("GET /a?b=\(character) HTTP/1.1\r\nHost: a\r\n\r\n".utf8)[...]]).refusal
         #expect(refusal?.status == 400 && refusal?.detail.contains(" \(escape) ") == true)

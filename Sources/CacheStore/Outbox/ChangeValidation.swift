@@ -70,7 +70,9 @@ struct ChangeValidation {
             return problem(.invalidKey, "\(expected); leave it out to have one generated")
         }
         if let sendable, !sendable.contains(name) {
-            let others = sendable.sorted().joined(separator: ", ")
+            // Without the key that the upstream makes, which a creation may not have.
+            let others = sendable.filter { $0 != entity.key || entity.keyForm != .server }.sorted()
+                .joined(separator: ", ")
             return problem(.unsendableField, "the upstream does not accept this field here; it accepts \(others)")
         }
         if value.kind == .null {

@@ -167,9 +167,9 @@ package struct CallerGuard: Sendable {
                 let advice = "write filters into the address, as in ?status=ready"
                 throw .body("", "a \(request.method) takes no body; \(advice)", .unexpectedBody)
             }
+            let advice = request.body.isEmpty ? "leave out Content-Type, or send" : "send the body as Content-Type:"
             throw Problem(
-                .unsupportedMediaType,
-                "\(request.body.isEmpty ? "leave out Content-Type, or" : "send the body as") Content-Type: application/json",
+                .unsupportedMediaType, "\(advice) application/json",
                 headers: [isPatch ? ("Accept-Patch", PatchFormat.ofRecords) : ("Accept", PatchFormat.json)])
         }
     }

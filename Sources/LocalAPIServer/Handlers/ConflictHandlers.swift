@@ -52,8 +52,5 @@ extension Handlers {
         return response
     }
 
-    private func conflictNumber(_ id: String) throws(Problem) -> Int64 {
-        guard let number = Int64(id) else { throw .notFound("there is no conflict \(id.prefix(50))") }
-        return number
-    }
+    private func conflictNumber(_ id: String) throws(Problem) -> Int64 { try .number(id, of: "conflict") }
 }

@@ -80,8 +80,5 @@ extension Handlers {
         return response
     }
 
-    private func number(_ id: String) throws(Problem) -> Int64 {
-        guard let number = Int64(id) else { throw .notFound("no change \(id.prefix(50)) is pending") }
-        return number
-    }
+    private func number(_ id: String) throws(Problem) -> Int64 { try .number(id, of: "change") }
 }

@@ -42,10 +42,7 @@ extension Handlers {
         }
     }
 
-    private func reminderNumber(_ id: String) throws(Problem) -> Int64 {
-        guard let number = Int64(id) else { throw .notFound("there is no reminder \(id.prefix(50))") }
-        return number
-    }
+    private func reminderNumber(_ id: String) throws(Problem) -> Int64 { try .number(id, of: "reminder") }
 }
 
 extension QueryParameters {

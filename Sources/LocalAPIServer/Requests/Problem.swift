@@ -167,3 +167,13 @@ extension CacheError {
         }
     }
 }
+
+extension Int64 {
+    /// The number that is the id of a `thing` of the daemon's own, such as a change; throws for any other text.
+    static func number(_ id: String, of thing: String) throws(Problem) -> Int64 {
+        guard let number = Int64(id) else {
+            throw .notFound("there is no \(thing) \(id.prefix(50)): the id of a \(thing) is a number, such as 4")
+        }
+        return number
+    }
+}

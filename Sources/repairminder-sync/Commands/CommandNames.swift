@@ -19,12 +19,23 @@ enum CommandNames {
                 continue
             }
             let near = Suggestion.nearest(to: word, among: names)
-            // `queue 4` shows a change.
-            if command.configuration.defaultSubcommand != nil, near == nil || word.allSatisfy(\.isNumber) { return nil }
+            // `queue 4` shows a change, and so may `queue '#4'`.
+            if command.configuration.defaultSubcommand != nil, word.contains(where: \.isNumber) { return nil }
             let hint = near.map { "did you mean \(path)\($0)?" } ?? "repairminder-sync \(path)--help lists them"
             return "there is no command \(path)\(word); \(hint)"
         }
         return nil
+    }
+
+    /// Says that flags stand before the second word of a command, as in `queue --json retry 4`: the parser would take it for an id.
+    static func lateWord(in words: [String], of root: any ParsableCommand.Type) -> String? {
+        let plain = withoutFlags(words)
+        guard plain.count > 1, let index = words.firstIndex(of: plain[0]), words[index + 1] != plain[1],
+            let command = root.configuration.subcommands.first(where: { $0.configuration.commandName == plain[0] }),
+            command.configuration.defaultSubcommand != nil,
+            command.configuration.subcommands.contains(where: { $0.configuration.commandName == plain[1] })
+        else { return nil }
+        return "write \(plain[0]) \(plain[1]) before the flags"
     }
 
     /// Says how to name a record, where the words have its entity and its id in one, as an address has: `get orders/1486`.

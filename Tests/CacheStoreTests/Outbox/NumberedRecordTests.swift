@@ -41,6 +41,18 @@ struct NumberedRecordTests {
         #expect(changes.first?.body["title"] == "b")
     }
 
+    @Test("a field that no creation sends is refused with the others, without the key that the upstream makes")
+    func accepted() async throws {
+        let cache = try TestCache(schema: Self.schema)
+        let error = await #expect(throws: CacheError.self) {
+            try await cache.store.create(
+                "issues", body: JSONText(parsing: #"{"project_id":5,"title":"a","number":3}"#), at: TestCache.now)
+        }
+        guard case .invalid(let problems)? = error else { throw try #require(error) }
+        #expect(problems.map(\.field) == ["number"] && problems.first?.message.hasSuffix("title") == true)
+        #expect(problems.first?.message.contains("accepts id") == false)
+    }
+
     @Test("the edit waits for a creation that was sent, and then goes to the address with the number")
     func waits() async throws {
         let cache = try TestCache(schema: Self.schema)

@@ -15,6 +15,24 @@ import Testing
         #expect(mistake("queue", "retyr", "all") == "there is no command queue retyr; did you mean queue retry?")
     }
 
+    @Test("a word behind queue that is neither a command nor the id of a change is no command")
+    func otherWord() {
+        #expect(mistake("queue", "ls") == "there is no command queue ls; repairminder-sync queue --help lists them")
+        #expect(mistake("queue", "#4") == nil)
+    }
+
+    @Test("flags between queue and its second word are to be written after it")
+    func lateWord() {
+        func said(_ words: String...) -> String? { CommandNames.lateWord(in: words, of: RepairminderSync.self) }
+        #expect(said("queue", "--address", "localhost:7679", "retry", "4") == "write queue retry before the flags")
+        #expect(said("queue", "--json", "discard", "4") == "write queue discard before the flags")
+        #expect(said("queue", "retry", "--json", "4") == nil)
+        #expect(said("queue", "--config", "retry") == nil)
+        #expect(said("queue", "--json", "4") == nil && said("queue", "--record", "retry") == nil)
+        #expect(said("queue") == nil)
+        #expect(said("list", "--json", "orders") == nil)
+    }
+
     @Test("a mistyped command after help is named too, and help behind a command is written as a flag")
     func help() {
         #expect(mistake("help", "lst") == "there is no command lst; did you mean list?")
