@@ -12,10 +12,15 @@ package protocol Credentials: Sendable {
 
     /// What you must do before there is a token; nil when there is one, valid or not.
     var missing: String? { get async }
+
+    /// What you can do when the upstream refuses the token; nil if nothing but signing in again.
+    var remedy: String? { get }
 }
 
 extension Credentials {
     package func noteSuccess(of token: String?) {}
 
     package var missing: String? { nil }
+
+    package var remedy: String? { nil }
 }

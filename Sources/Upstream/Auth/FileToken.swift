@@ -28,6 +28,8 @@ package final class FileToken: Credentials {
         }
     }
 
+    package var remedy: String? { "the token was read from \(path): replace it if it is no longer valid" }
+
     private static func read(_ path: String, for place: TokenPlace) throws(TokenFileError) -> String {
         guard let text = try PrivateFile(path: path).text() else {
             throw TokenFileError(message: "the token file \(path) is missing; check the path")

@@ -52,10 +52,12 @@ extension HTTPUpstream {
         request.secrets += secrets(of: carried, used)
         let refusal = objection.map { UpstreamError.unauthorized($0).withoutSecrets(request.secrets) }
         if let failure = refusal ?? (accepts(response) ? nil : error(in: response, to: request)) {
-            throw token == nil && plan.headerSecrets.isEmpty ? failure.withoutToken : failure
+            throw failure.advising(token == nil && plan.headerSecrets.isEmpty ? Self.noToken : token?.remedy)
         }
         return (response, used)
     }
+
+    private static let noToken = "no token is configured: set upstream.token_file"
 
     /// A cache answers 503 with `Retry-After` also when the upstream took a change and then broke off. Only the upstream's
     /// own JSON, or a rule of the schema, says that nothing was applied.
@@ -140,9 +142,9 @@ final class IdentityMemory: Sendable {
 }
 
 extension UpstreamError {
-    /// The same error if no token and no sign-in is configured.
-    fileprivate var withoutToken: UpstreamError {
-        guard case .unauthorized(let message) = self else { return self }
-        return .unauthorized("\(message); no token is configured: set upstream.token_file")
+    /// The same error with what you can do about the token.
+    fileprivate func advising(_ remedy: String?) -> UpstreamError {
+        guard case .unauthorized(let message) = self, let remedy else { return self }
+        return .unauthorized("\(message); \(remedy)")
     }
 }

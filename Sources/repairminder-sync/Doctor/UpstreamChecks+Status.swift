@@ -30,7 +30,7 @@ extension UpstreamChecks {
             return .error("account", error, AccountAdvice.refused)
         }
         return .warning(
-            "upstream", error, "wait if the upstream recovers by itself; else see docs/guides/troubleshooting.md")
+            "upstream", error, "do what it says, or wait for the upstream; see docs/guides/troubleshooting.md")
     }
 
     private func account(_ status: JSONText) -> [Finding] {

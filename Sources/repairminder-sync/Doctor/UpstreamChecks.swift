@@ -173,9 +173,11 @@ struct UpstreamChecks {
         } catch .barred(_, let message, _) {
             return .error(check, "cannot read the account: \(message)", AccountAdvice.refused)
         } catch {
+            let canSignIn = configuration.upstream.tokenFile == nil && !schema.upstream.login.isEmpty
             return .error(
                 check, "cannot read the account: \(error.message)",
-                "check the token and upstream.base_url, or run \(configuration.loginCommand())")
+                "check the token and upstream.base_url"
+                    + (canSignIn ? ", or run \(configuration.loginCommand())" : ""))
         }
     }
 

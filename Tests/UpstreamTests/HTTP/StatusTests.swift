@@ -1,4 +1,5 @@
 import EntitySchema
+import Foundation
 import JSONText
 import TestSupport
 import Testing
@@ -13,7 +14,7 @@ struct StatusTests {
 
     private func failure(
         _ status: Int, retryAfter: String? = nil, body: String = #"{"error":{"text":"the shop says no"}}"#,
-        token: FixedToken? = nil, location: String? = nil, schema more: String = ", error_message: error.text"
+        token: (any Credentials)? = nil, location: String? = nil, schema more: String = ", error_message: error.text"
     ) async throws -> UpstreamError {
         let schema = try EntitySchema(
             yaml: """
@@ -78,6 +79,18 @@ struct StatusTests {
     func unauthorized() async throws {
         let advice = "no token is configured: set upstream.token_file"
         #expect(try await failure(401) == .unauthorized("\(words) 401: the shop says no; \(advice)"))
+    }
+
+    @Test("where the token is a file's, the message of a rejected one names the file")
+    func unauthorizedFile() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path("token")
+        let isMade = FileManager.default.createFile(
+            atPath: path, contents: Data("abc".utf8), attributes: [.posixPermissions: 0o600])
+        try #require(isMade)
+        let failure = try await failure(401, token: FileToken(path: path, for: .bearer))
+        let remedy = "the token was read from \(path): replace it if it is no longer valid"
+        #expect(failure == .unauthorized("\(words) 401: the shop says no; \(remedy)"))
     }
 
     @Test("a modified record is changed, and so is one whose version must be named", arguments: [409, 412, 428])
