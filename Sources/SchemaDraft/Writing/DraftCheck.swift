@@ -40,12 +40,8 @@ enum DraftCheck {
         for entity in model.entities.filter(isFirst) + model.entities.filter({ !isFirst($0) }) {
             fields += entity.fields.count + 10 + entity.fields.reduce(0) { $0 + $1.size }
             guard fields > mostFields else { continue }
-            bounded.entities.removeAll { $0.name == entity.name }
-            bounded.leftOut.append(
-                LeftOut(
-                    path: entity.path, why: .tooMany,
-                    reason: "the draft is large enough without it; draft it with --only \(entity.name)"))
-            bounded.forget(entity.name, because: "it is below \(entity.name), which is left out")
+            bounded.leaveOut(
+                entity, .tooMany, "the draft is large enough without it; draft it with --only \(entity.name)")
         }
         return bounded
     }
@@ -68,7 +64,7 @@ enum DraftCheck {
         switch step {
         case .whole, .readOnly: makeReadOnly(&model.entities[index], error)
         case .bare: makeBare(&model.entities[index])
-        case .gone: remove(index, of: &model, error)
+        case .gone: model.leaveOut(model.entities[index], .refused, "the daemon refuses \(name): \(error.problem)")
         }
         return true
     }
@@ -110,18 +106,15 @@ enum DraftCheck {
         guard case .path(let path, _) = entity.pull?.single else { return false }
         return path.contains("{\(field.name)}")
     }
-
-    private static func remove(_ index: Int, of model: inout DraftModel, _ error: SchemaError) {
-        let entity = model.entities.remove(at: index)
-        model.leftOut.append(
-            LeftOut(
-                path: entity.path, why: .refused,
-                reason: "the daemon refuses \(entity.name): \(error.problem)"))
-        model.forget(entity.name, because: "it is below \(entity.name), which is left out")
-    }
 }
 
 extension DraftModel {
+    fileprivate mutating func leaveOut(_ entity: DraftEntity, _ why: LeftOut.Why, _ reason: String) {
+        entities.removeAll { $0.name == entity.name }
+        leftOut.append(LeftOut(path: entity.path, why: why, reason: reason))
+        forget(entity.name, because: "it is below \(entity.name), which is left out")
+    }
+
     /// Takes out what is below an entity that is gone, and makes references to it plain fields.
     mutating func forget(_ name: String, because reason: String) {
         for child in entities where child.below?.parent == name {
