@@ -8,7 +8,7 @@ struct EntityWriter {
 
     var member: YAMLNode.Member {
         var members: [YAMLNode.Member] = [key]
-        if let title = entity.title { members.append(YAMLNode.Member("title", .text("{\(title)}"), "by its name")) }
+        members.add("title", entity.title.map { "{\($0)}" }, "by its name")
         members.append(YAMLNode.Member("fields", .block(entity.fields.map { FieldWriter(field: $0).member })))
         if let pull { members.append(YAMLNode.Member("pull", .block(pull))) }
         let routes = push
@@ -42,9 +42,7 @@ struct EntityWriter {
         }
         members += list(pull.records.value, pull.paging) + [single(pull.single)]
         if let since = pull.since { members += changes(since) }
-        if let deleted = pull.deleted {
-            members.append(YAMLNode.Member("deleted", .text(deleted.value), deleted.reason))
-        }
+        members.add("deleted", pull.deleted)
         if !children.isEmpty { members.append(YAMLNode.Member("detail", details)) }
         return members
     }
@@ -59,7 +57,7 @@ struct EntityWriter {
         } else {
             parts.insert(YAMLNode.Member("param", .text(since.value.parameter)), at: 0)
         }
-        if let format = since.value.format { parts.append(YAMLNode.Member("format", .text(format))) }
+        parts.add("format", since.value.format)
         return members + [YAMLNode.Member("since", .mapping(parts), since.reason)]
     }
 
@@ -72,7 +70,7 @@ struct EntityWriter {
     /// Where the records of a list are, and how it is paged, unless that is as usual.
     private func list(_ records: String, _ paging: Guess<DraftPaging>) -> [YAMLNode.Member] {
         var members: [YAMLNode.Member] = []
-        if !records.isEmpty { members.append(YAMLNode.Member("records", .text(records))) }
+        if !records.isEmpty { members.add("records", records) }
         if paging.value != usual {
             members.append(YAMLNode.Member("pagination", PagingWriter.node(paging.value), paging.reason))
         }
@@ -85,7 +83,7 @@ struct EntityWriter {
         case .unclear: return YAMLNode.Member("record", .text("none"), "see the TODO below")
         case .path(let path, let at):
             var members = [YAMLNode.Member("path", .text(path))]
-            if let at { members.append(YAMLNode.Member("at", .text(at))) }
+            members.add("at", at)
             return YAMLNode.Member("record", .mapping(members))
         }
     }
@@ -115,10 +113,10 @@ struct EntityWriter {
         var members = [YAMLNode.Member("call", .text(route.call))]
         if let fields = route.fields { members.append(YAMLNode.Member("fields", .list(fields.map(YAMLNode.text)))) }
         if let body = body(of: route, operation) { members.append(YAMLNode.Member("body", body)) }
-        if let encoding = route.encoding { members.append(YAMLNode.Member("encoding", .text(encoding))) }
-        if let record = route.record { members.append(YAMLNode.Member("record", .text(record))) }
+        members.add("encoding", route.encoding)
+        members.add("record", route.record)
         switch route.lookUp {
-        case .key: members.append(YAMLNode.Member("look_up", .text("key")))
+        case .key: members.add("look_up", "key")
         case .match(let fields, let path): members.append(YAMLNode.Member("look_up", lookUp(fields, path)))
         case nil: break
         }
@@ -128,7 +126,7 @@ struct EntityWriter {
     private func lookUp(_ fields: [String], _ path: String?) -> YAMLNode {
         var members = [YAMLNode.Member("match", .list(fields.map(YAMLNode.text)))]
         if let path, let below = entity.below {
-            members.append(YAMLNode.Member("path", .text(path)))
+            members.add("path", path)
             members += list(below.records.value, below.paging)
         }
         return .mapping(members)
@@ -150,11 +148,9 @@ struct EntityWriter {
             return .mapping([YAMLNode.Member(name, route.isInList ? .list([fields]) : fields)] + beside)
         case .resource(let type, let hasID):
             var members: [YAMLNode.Member] = []
-            if !type.isEmpty { members.append(YAMLNode.Member("type", .text(type))) }
+            if !type.isEmpty { members.add("type", type) }
             let chooses = operation == "create" && entity.keyMade == nil && hasID
-            if operation == "update" || chooses {
-                members.append(YAMLNode.Member("id", .text("{\(entity.key.value)}")))
-            }
+            if operation == "update" || chooses { members.add("id", "{\(entity.key.value)}") }
             members.append(YAMLNode.Member("attributes", slot))
             return .mapping([YAMLNode.Member("data", .mapping(members))] + beside)
         }

@@ -5,18 +5,18 @@ struct FieldWriter {
     var member: YAMLNode.Member {
         var members: [YAMLNode.Member] = []
         switch field.kind {
-        case .simple(let word): members.append(YAMLNode.Member("type", .text(word)))
+        case .simple(let word): members.add("type", word)
         case .enum(let values):
-            members.append(YAMLNode.Member("type", .text("enum")))
+            members.add("type", "enum")
             members.append(YAMLNode.Member("values", .mapping(values.map(Self.value))))
         case .reference(let entity, let name):
-            members.append(YAMLNode.Member("type", .text("reference")))
-            members.append(YAMLNode.Member("to", .text(entity)))
-            if let name { members.append(YAMLNode.Member("as", .text(name))) }
+            members.add("type", "reference")
+            members.add("to", entity)
+            members.add("as", name)
         }
-        if let from = field.from { members.append(YAMLNode.Member("from", .text(from))) }
-        if field.isTextOnWire { members.append(YAMLNode.Member("wire", .text("string"))) }
-        if let form = field.timeForm { members.append(YAMLNode.Member("wire", .text(form))) }
+        members.add("from", field.from)
+        members.add("wire", field.isTextOnWire ? "string" : nil)
+        members.add("wire", field.timeForm)
         for (name, isSet) in [
             ("index", field.isIndexed), ("search", field.isSearched), ("required", field.isRequired),
             ("secret", field.isSecret), ("write_only", field.isWriteOnly),

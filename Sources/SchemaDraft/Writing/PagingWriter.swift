@@ -2,31 +2,30 @@
 enum PagingWriter {
     static func node(_ paging: DraftPaging) -> YAMLNode {
         var members = [YAMLNode.Member("style", .text(paging.style.word))]
-        func add(_ key: String, _ value: String) { members.append(YAMLNode.Member(key, .text(value))) }
         switch paging.style {
         case .single: break
         case .page(let parameter, let pages, let first):
-            add("page", parameter)
-            if let pages { add("pages", pages) }
+            members.add("page", parameter)
+            members.add("pages", pages)
             if let first { members.append(YAMLNode.Member("first", .word("\(first)"))) }
         case .offset(let parameter, let first):
-            add("offset", parameter)
+            members.add("offset", parameter)
             if let first { members.append(YAMLNode.Member("first", .word("\(first)"))) }
         case .cursor(let parameter, let next):
-            add("cursor", parameter)
-            add("next", next)
+            members.add("cursor", parameter)
+            members.add("next", next)
         case .lastRecord(let parameter, let place):
-            add("cursor", parameter)
+            members.add("cursor", parameter)
             members.append(YAMLNode.Member("next", .mapping([YAMLNode.Member("last", .text(place))])))
         case .link: break
-        case .nextURL(let next): add("next", next)
+        case .nextURL(let next): members.add("next", next)
         }
         if paging.style != .single {
-            add("size", paging.size ?? "none")
+            members.add("size", paging.size ?? "none")
             if let size = paging.pageSize { members.append(YAMLNode.Member("page_size", .word("\(size)"))) }
         }
         if let total = paging.total {
-            add("total", total)
+            members.add("total", total)
         } else if let header = paging.totalHeader {
             members.append(YAMLNode.Member("total", .mapping([YAMLNode.Member("header", .text(header))])))
         }

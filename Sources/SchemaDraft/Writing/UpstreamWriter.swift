@@ -9,18 +9,14 @@ struct UpstreamWriter {
 
     var member: YAMLNode.Member {
         var members: [YAMLNode.Member] = []
-        if let address = upstream.address {
-            members.append(YAMLNode.Member("base_url", .text(address.value), address.reason))
-        }
+        members.add("base_url", upstream.address)
         if let auth { members.append(auth) }
         if !upstream.headers.isEmpty {
             let headers = upstream.headers.map { YAMLNode.Member($0.name, .text($0.value.value), $0.value.reason) }
             members.append(YAMLNode.Member("headers", .block(headers)))
         }
-        if let probe = upstream.probe { members.append(YAMLNode.Member("probe", .text(probe.value), probe.reason)) }
-        if let message = upstream.errorMessage {
-            members.append(YAMLNode.Member("error_message", .text(message.value), message.reason))
-        }
+        members.add("probe", upstream.probe)
+        members.add("error_message", upstream.errorMessage)
         members.append(YAMLNode.Member("pagination", PagingWriter.node(paging), reason))
         if let header = upstream.idempotencyHeader {
             members.append(YAMLNode.Member("idempotency_header", Self.node(header.value), header.reason))

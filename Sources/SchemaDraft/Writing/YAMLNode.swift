@@ -67,3 +67,12 @@ indirect enum YAMLNode {
         }
     }
 }
+
+extension [YAMLNode.Member] {
+    /// Adds a member, if there is a text for it.
+    mutating func add(_ key: String, _ text: String?, _ comment: String? = nil) {
+        if let text { append(YAMLNode.Member(key, .text(text), comment)) }
+    }
+
+    mutating func add(_ key: String, _ text: Guess<String>?) { add(key, text?.value, text?.reason) }
+}
