@@ -75,6 +75,41 @@ struct DraftUpstreamTests {
         #expect(draft.schema.upstream.baseURL == "https://b.shop.com")
     }
 
+    /// Things that are answered in these forms of JSON, the last of which have their list in a member.
+    private func answered(_ types: [String]) throws -> SchemaDraft {
+        let members = "\"@id\": { type: string }, id: { type: integer }, name: { type: string }"
+        let thing = "$ref: \"#/components/schemas/Thing\""
+        let content = types.map { type in
+            let list = "type: array, items: { \(thing) }"
+            let whole = type == "application/json" ? list : "type: object, properties: { member: { \(list) } }"
+            return "\(type): { schema: { \(whole) } }"
+        }
+        let answer = "{ description: ok, content: { \(content.joined(separator: ", ")) } }"
+        return try SchemaDraft.of(
+            SmallDocument(
+                schemas: ["Thing: { type: object, properties: { \(members) } }"],
+                paths: [
+                    "/things: { get: { responses: { \"200\": \(answer) } } }",
+                    "/things/{id}: { \(SmallDocument.single("Thing")) }",
+                ]
+            ).text)
+    }
+
+    @Test("Of several forms of JSON, the draft describes what the daemon asks for")
+    func plainJSON() throws {
+        let draft = try answered(["application/ld+json", "application/json"])
+        #expect(!draft.yaml.contains("records: member"), "\(draft.yaml)")
+        #expect(!draft.yaml.contains("Accept:"))
+    }
+
+    @Test("If there is only another one, it asks for that")
+    func otherJSON() throws {
+        let draft = try answered(["application/ld+json"])
+        #expect(draft.yaml.contains("Accept: \"application/ld+json, application/json;q=0.9\""), "\(draft.yaml)")
+        #expect(draft.yaml.contains("records: member"))
+        #expect(draft.schema["things"]?.pull?.single.path.source == "/things/{id}")
+    }
+
     @Test("The word before the token is the one that the document shows")
     func word() throws {
         let draft = try signIn(

@@ -130,12 +130,14 @@ struct PathParameter {
 
     // MARK: Members
 
+    /// `id` rather than `@id`, if there are both.
     private func find(_ name: String) -> String? {
-        item.properties.first { property in
+        let found = item.properties.filter { property in
             guard Words.folded(property.name) == Words.folded(name) else { return false }
             let shape = shapes.shape(of: property)
             return shape.isTextOrNumber && !FieldNames.isSecret(shape, name: property.name)
-        }?.name
+        }.map(\.name)
+        return found.first { $0 == name } ?? found.first
     }
 
     private var isNumber: Bool { said?.shape.kind == .integer }

@@ -36,7 +36,8 @@ struct OperationReader {
             error: error(of: value).flatMap(answerShape),
             security: value["security"].map { $0.elements.first.map { $0.members.map(\.name) } ?? [] },
             words: ["summary", "operationId", "description"].compactMap { value[$0]?.text }.joined(separator: " "),
-            titles: ["summary", "operationId"].compactMap { value[$0]?.text }, nextPlace: value["x-next-page"]?.text)
+            titles: ["summary", "operationId"].compactMap { value[$0]?.text }, nextPlace: value["x-next-page"]?.text,
+            answerType: success.flatMap { Self.json(answerTypes(value, $0)) })
     }
 
     // MARK: Parameters
@@ -188,8 +189,21 @@ struct OperationReader {
 
     private func described(_ answer: DocumentValue) -> MediaDescription {
         let content = answer["content"]?.members ?? []
-        let json = content.first { Self.essence($0.name).contains("json") } ?? content.first { $0.name == "*/*" }
+        let type = Self.json(content.map(\.name))
+        let json = content.first { Self.essence($0.name) == type } ?? content.first { $0.name == "*/*" }
         return json.map { MediaDescription(content: $0.value, shapes.resolver) } ?? MediaDescription(answer: answer)
+    }
+
+    /// In OpenAPI 2, those of the call or of all.
+    private func answerTypes(_ operation: DocumentValue, _ answer: DocumentValue) -> [String] {
+        if let content = answer["content"] { return content.members.map(\.name) }
+        return (operation["produces"] ?? root["produces"])?.elements.compactMap(\.text) ?? []
+    }
+
+    /// The form of JSON that the daemon gets: what it asks for, or the first.
+    private static func json(_ types: [String]) -> String? {
+        let all = types.map(essence).filter { $0.contains("json") }
+        return all.contains("application/json") ? "application/json" : all.first
     }
 
     private func answerShape(_ answer: DocumentValue) -> DataShape? { described(answer).shape(shapes) }

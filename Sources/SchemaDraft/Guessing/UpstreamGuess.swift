@@ -23,7 +23,8 @@ struct UpstreamGuess {
         }
         var own = Set(signIn.headers.map { $0.name.lowercased() })
         if case .header(let name, _) = signIn.signIn.value { own.insert(name.lowercased()) }
-        upstream.headers = signIn.headers + headers().filter { !own.contains($0.name.lowercased()) }
+        let needed = accepted + headers()
+        upstream.headers = signIn.headers + needed.filter { !own.contains($0.name.lowercased()) }
         upstream.todos += missingHeaders(own.union(upstream.headers.map { $0.name.lowercased() }))
         upstream.probe = probe()
         upstream.errorMessage = errorMessage()
@@ -136,6 +137,15 @@ struct UpstreamGuess {
                 .filter { known.insert($0.name.lowercased()).inserted }
                 .map { "headers: { \($0.name): … }: \(call.method) \(call.path.text) needs it" }
         }
+    }
+
+    /// The lists' only form of JSON, if that has another name: a server may refuse to answer what it does not have.
+    private var accepted: [(name: String, value: Guess<String>)] {
+        let types = Set(collections.compactMap(\.list.answerType))
+        guard types.count == 1, let type = types.first, type != "application/json", Self.isHeaderText(type) else {
+            return []
+        }
+        return [("Accept", Guess("\(type), application/json;q=0.9", "the lists answer it"))]
     }
 
     private static func isHeaderText(_ text: String) -> Bool {
