@@ -14,6 +14,26 @@ struct DraftFieldTests {
         return try SchemaDraft.of(Document(schemas: [thing], paths: [list] + paths).text).schema["things"]
     }
 
+    @Test("A timestamp is a time, as databases name it", arguments: ["timestamp", "timestamp with time zone"])
+    func timestamp(_ format: String) throws {
+        #expect(try things("date_updated: { type: string, format: \(format) }")?[field: "date_updated"]?.kind == .time)
+    }
+
+    @Test(
+        "What a creation needs may be null, or be filled in by the upstream",
+        arguments: [
+            ("type: string, nullable: true", false), ("anyOf: [{ type: string }, { type: \"null\" }]", false),
+            ("type: string, default: none", false), ("type: string", true),
+        ])
+    func nullable(_ member: String, _ isRequired: Bool) throws {
+        let thing = "Thing: { type: object, properties: { id: { type: integer }, note: { type: string } } }"
+        let body = "Body: { type: object, required: [note], properties: { note: { \(member) } } }"
+        let list = "/things: { \(Document.list("Thing")), \(Document.call("post", "Body", "Thing")) }"
+        let draft = try SchemaDraft.of(Document(schemas: [thing, body], paths: [list]).text)
+        #expect(draft.schema["things"]?[field: "note"]?.required == isRequired, "\(draft.yaml)")
+        #expect(draft.schema["things"]?.push.create.first?.sendable == ["note"])
+    }
+
     @Test(
         "What signs someone in is secret",
         arguments: [

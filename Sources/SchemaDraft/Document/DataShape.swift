@@ -27,6 +27,8 @@ struct DataShape: Sendable {
     var items: [DocumentValue] = []
     /// Its members have any names, and values of one kind.
     var isMap = false
+    /// It may be null.
+    var isNullable = false
     var isReadOnly = false
     var isWriteOnly = false
     var description: String?

@@ -123,10 +123,19 @@ struct ShapeReader {
         if value["additionalProperties"]?.members.isEmpty == false { shape.isMap = true }
         if value["readOnly"]?.boolean == true { shape.isReadOnly = true }
         if value["writeOnly"]?.boolean == true { shape.isWriteOnly = true }
+        if Self.isNullable(value) { shape.isNullable = true }
     }
 
     private func addEnum(_ value: DocumentValue, to shape: inout DataShape) {
         func add(_ text: String, _ label: String?) {
+    /// Also with null among its types or values, with or without quotes.
+    private static func isNullable(_ value: DocumentValue) -> Bool {
+        let types = [value["type"]].compactMap(\.self) + (value["type"]?.elements ?? [])
+        return types.contains { $0.isNull || $0.text == "null" }
+            || value["enum"]?.elements.contains(where: \.isNull) == true
+            || ["nullable", "x-nullable"].contains { value[$0]?.boolean == true }
+    }
+
             guard shape.enumValues.count < Self.mostValues, !shape.enumValues.contains(where: { $0.value == text })
             else { return }
             shape.enumValues.append(DataShape.EnumValue(value: text, label: label))

@@ -14,6 +14,8 @@ struct BodyGuess {
         var beside: [DraftRoute.Constant] = []
         /// The members that the fields' object must have.
         var required: Set<String>
+        /// Those that may be null, or that the upstream fills in.
+        var spared: Set<String> = []
         /// The members of the fields' object that no field sends.
         var unsent: [String] = []
     }
@@ -49,6 +51,11 @@ struct BodyGuess {
         }
         (found.body, found.fields, found.isInList) = (best.body, best.fields, best.isList)
         found.required = best.members.required
+        found.spared = Set(
+            best.members.properties.filter { property in
+                let shape = shapes.shape(of: property)
+                return shape.isNullable || shape.initial != nil
+            }.map(\.name))
         found.unsent = unsent(best)
         found.beside = beside(shape)
         return found
@@ -117,7 +124,7 @@ struct BodyGuess {
         shape.properties.compactMap { property in
             let wanted = shapes.shape(of: property)
             if wanted.isReadOnly || Self.constant(property.name, wanted) == Self.key { return nil }
-            let isNeeded = shape.required.contains(property.name)
+            let isNeeded = shape.required.contains(property.name) && wanted.initial == nil
             let fitting = fields.filter {
                 isThere($0, at: place) && fits($0, wanted) && (isNeeded || !ServerTime.isMade($0))
             }

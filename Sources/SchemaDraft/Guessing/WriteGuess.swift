@@ -36,7 +36,7 @@ struct WriteGuess {
                 guard !names.isEmpty else { throw BodyGuess.Problem(reason: "no field is sent") }
                 try checkNeeded(found)
                 route.fields = names
-                require(found.required, of: fields, &entity)
+                require(found.required.subtracting(found.spared), of: fields, &entity)
             }
             route.lookUp = LookUpGuess(
                 shapes: shapes, collection: collection, entity: entity, listPath: listPath, creationPath: creationPath
@@ -123,7 +123,7 @@ struct WriteGuess {
         PathParameter.ends(name) || ["number", "uid"].contains(Words.lastWord(of: name))
     }
 
-    /// `required`: the members that the body of a creation must have; it may spell them otherwise than the record.
+    /// `required`: the members that the body of a creation must have with a value; it may spell them otherwise than the record.
     private func require(_ required: Set<String>, of sent: [DraftField], _ entity: inout DraftEntity) {
         for field in sent where required.contains(field.wireName) && !field.isSecret {
             guard field.name != key || entity.keyMade == nil,
