@@ -64,6 +64,15 @@ struct DraftKeyedCallTests {
         }
     }
 
+    @Test(
+        "A change of all records that its parameters choose is not one of the record in its body",
+        arguments: ["parameters: [{ name: title, in: query, schema: { type: string } }],", "operationId: updateAll,"])
+    func chosen(_ said: String) throws {
+        let draft = try draft(Document.call("patch", "Loan", "Loan", said))
+        #expect(draft.schema["loans"]?.push.update.isEmpty == true, "\(draft.yaml)")
+        #expect(draft.todos.contains { $0.contains("push.update") && $0.contains("does not name one record") })
+    }
+
     @Test("An example that may not show the whole body changes nothing, and a person is told why")
     func shown() throws {
         let content = "content: { application/json: { example: { id: 7, title: Dune } } }"

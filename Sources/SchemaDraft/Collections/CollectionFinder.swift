@@ -184,7 +184,8 @@ struct CollectionFinder {
         let base = Collection.base(of: operation.path)
         let actions = ActionCalls(calls: calls).record(base: base, hasPath: own != nil)
         let path = own ?? actions?.path
-        if path == nil, let names = keyParts(base, answer.item) {
+        let marked = RowFilters.primaryKey(of: answer.item, document.shapes)
+        if path == nil, let names = keyParts(base, answer.item) ?? (marked.count > 1 ? marked : nil) {
             let all = names.joined(separator: ", ")
             let reason = "only \(all) together identify its records: write key: { field: id, from: [\(all)] }"
             if let kind = answer.item.name { found.inParts[kind] = reason }
@@ -212,6 +213,7 @@ struct CollectionFinder {
                 "pull.record and push: { path: \"\(path.text)\" }, with the field that {\(parameter.name)} is")
         }
         collection.creation = creation(operation, base: collection.base)
+        if RowFilters.has(operation) { collection.creation?.answer = operation.answer }
         collection.keyed = KeyedCalls(calls: calls, shapes: document.shapes).found(for: collection)
         found.collections.append(collection)
     }

@@ -38,6 +38,9 @@ struct KeyGuess {
                 isObserved ? "a record was read by it" : "{\(record?.name ?? "")} in the path of a record names it")
         }
         if let own = said(record?.direct) { return own }
+        if let marked = RowFilters.primaryKey(of: item, shapes).first(where: { isKey($0, of: item) }) {
+            return Guess(marked, "the document marks it as the primary key")
+        }
         for name in Self.names {
             if let found = member(name, of: item), isLikely(found, of: item, record) { return Guess(found, "its name") }
         }

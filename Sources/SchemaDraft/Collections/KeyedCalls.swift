@@ -16,23 +16,31 @@ struct KeyedCalls {
     struct Call: Sendable {
         /// Without the parameter.
         var call: APIOperation
-        /// The parameter that has the key; nil if the body has it.
+        /// What stands before the key in the address, `id=`; nil if the body has it.
         var parameter: String?
     }
 
     struct Deletion: Sendable {
         var call: APIOperation
-        /// The parameter that has the key; nil if a member of the body has it.
+        /// What stands before the key in the address; nil if a member of the body has it.
         var parameter: String?
         var member: String?
         /// The member takes a list of keys.
         var isList = false
+        /// Where the answer has the record.
+        var record: String?
     }
 
     func found(for collection: Collection) -> Found {
-        Found(
+        if RowFilters.has(collection.list) {
+            let own = calls[collection.path.form] ?? []
+            return RowFilters(list: collection.list, calls: own).found(key: collection.key.value)
+        }
+        let changes = calls(collection, ActionCalls.changes)
+        return Found(
             read: read(of: collection), update: update(of: collection), deletion: deletion(of: collection),
-            unclearUpdate: calls(collection, ActionCalls.changes).below.first { $0.method != "GET" },
+            unclearUpdate: changes.below.first { $0.method != "GET" }
+                ?? changes.own.first { ["PUT", "PATCH"].contains($0.method) && isOfSome($0, collection) },
             unclearDeletion: calls(collection, ActionCalls.deletions).below.first { $0.method != "GET" })
     }
 
@@ -53,6 +61,7 @@ struct KeyedCalls {
         let own = found.own.filter { call in
             let isCreation = call.method == made?.method && call.path == made?.path
             return ["PUT", "PATCH"].contains(call.method) && !isCreation && !call.isOnlyCreation
+                && !isOfSome(call, collection)
         }
         let below = found.below.filter { ["PUT", "PATCH", "POST"].contains($0.method) }
         let keyed =
@@ -96,16 +105,26 @@ struct KeyedCalls {
         guard key.isRequired || !isOwn || rest.queries.isEmpty, FixedParameter.query(of: rest) != nil else {
             return nil
         }
-        return Call(call: rest, parameter: key.name)
+        return Call(call: rest, parameter: "\(key.name)=")
     }
 
     private static func isOfAll(_ call: APIOperation) -> Bool {
         call.titles.contains { Words.parts(of: $0).contains("all") }
     }
 
+    /// Whether a call at the path of the list is about all records that its parameters choose, by conditions or by members of a
+    /// record other than the key: whatever key its body has.
+    private func isOfSome(_ call: APIOperation, _ collection: Collection) -> Bool {
+        if Self.isOfAll(call) { return true }
+        let names = Set(collection.answer.item.properties.map { Words.folded($0.name) }).union(["where", "filter"])
+        return call.queries.contains { parameter in
+            !isKey(parameter, collection) && names.contains(Words.folded(parameter.name))
+        }
+    }
+
     /// What stands behind the path of a call that has the key in a parameter: `?id={id}`.
     static func query(_ parameter: String?, of key: String, after path: String) -> String {
-        parameter.map { "\(path.contains("?") ? "&" : "?")\($0)={\(key)}" } ?? ""
+        parameter.map { "\(path.contains("?") ? "&" : "?")\($0){\(key)}" } ?? ""
     }
 
     // MARK: Deletions

@@ -31,6 +31,8 @@ struct DraftEntity: Sendable {
         var isHeader = false
         var field: String
         var format: String?
+        /// What is sent, if that has more than the time: `gte.{$since}`.
+        var value: String?
     }
 
     enum Single: Sendable, Equatable {

@@ -29,6 +29,11 @@ struct ChangeTimeGuess {
     }
 
     func since() -> Guess<DraftEntity.Since>? {
+        if RowFilters.has(list), let field, field.isTime, list.queries.contains(where: { $0.name == field.wireName }) {
+            return Guess(
+                DraftEntity.Since(parameter: field.wireName, field: field.name, value: "gte.{$since}"),
+                "by its name, and each field takes a condition")
+        }
         guard let field, let parameter = bound, let form = Self.form(of: parameter), fits(field, form) else {
             return nil
         }

@@ -252,7 +252,9 @@ struct EntityDrafter {
             return DraftEntity.Query(
                 name: name, values: [setting], reason: "the list needs it: set upstream.settings")
         }
-        return Array(needed.prefix(10))
+        let order = DraftEntity.Query(
+            name: "order", values: ["\(collection.key.value).asc"], reason: "so that pages do not overlap")
+        return (RowFilters.has(collection.list) ? [order] : []) + needed.prefix(10)
     }
 
     private func filter(_ collection: Collection) -> ListFilter {

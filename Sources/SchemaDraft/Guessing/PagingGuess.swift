@@ -19,6 +19,11 @@ struct PagingGuess {
         let size = Self.parameter(ParameterNames.sizes, in: list, where: Self.isNumber)
         var found = Self.end(of: list, places)
         if let size { (found.size, found.pageSize) = (size.name, Self.pageSize(size.shape)) }
+        if RowFilters.has(list) {
+            (found.style, found.size) = (.offset(parameter: "offset", first: nil), "limit")
+            (found.pageSize, found.totalHeader) = (nil, RowFilters.total)
+            return (Guess(found, "its headers are those of PostgREST"), nil)
+        }
         if let next = list.nextPlace, let parameter = list.queries.first(where: { $0.shape.kind == .string }) {
             found.style = .cursor(parameter: parameter.name, next: next)
             return (Guess(found, "other records came for \(parameter.name) with the value at \(next)"), nil)

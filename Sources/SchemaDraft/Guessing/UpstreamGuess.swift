@@ -23,7 +23,7 @@ struct UpstreamGuess {
         }
         var own = Set(signIn.headers.map { $0.name.lowercased() })
         if case .header(let name, _) = signIn.signIn.value { own.insert(name.lowercased()) }
-        let needed = accepted + headers()
+        let needed = accepted + preferred + headers()
         upstream.headers = signIn.headers + needed.filter { !own.contains($0.name.lowercased()) }
         upstream.todos += missingHeaders(own.union(upstream.headers.map { $0.name.lowercased() }))
         upstream.probe = probe()
@@ -146,6 +146,11 @@ struct UpstreamGuess {
             return []
         }
         return [("Accept", Guess("\(type), application/json;q=0.9", "the lists answer it"))]
+    }
+
+    private var preferred: [(name: String, value: Guess<String>)] {
+        guard collections.contains(where: { RowFilters.has($0.list) }) else { return [] }
+        return [("Prefer", Guess(RowFilters.preferences, "changes then answer the record, and lists their length"))]
     }
 
     private static func isHeaderText(_ text: String) -> Bool {

@@ -298,7 +298,7 @@ struct WriteGuess {
     private func deletion(_ keyed: KeyedCalls.Deletion) -> DraftRoute {
         var route = DraftRoute(call: call(keyed.call))
         route.call += KeyedCalls.query(keyed.parameter, of: key, after: route.call)
-        (route.keyMember, route.isKeyInList) = (keyed.member, keyed.isList)
+        (route.keyMember, route.isKeyInList, route.record) = (keyed.member, keyed.isList, keyed.record)
         return route
     }
 

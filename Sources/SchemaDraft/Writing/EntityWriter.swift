@@ -58,6 +58,7 @@ struct EntityWriter {
             parts.insert(YAMLNode.Member("param", .text(since.value.parameter)), at: 0)
         }
         parts.add("format", since.value.format)
+        parts.add("value", since.value.value)
         return members + [YAMLNode.Member("since", .mapping(parts), since.reason)]
     }
 
