@@ -7,6 +7,9 @@ import Testing
 struct LinkedKeyTests {
     private typealias Document = SmallDocument
 
+    /// What Spring says of links: they may have any names.
+    private static let links = "additionalProperties: { type: object, properties: { href: { type: string } } }"
+
     /// The draft of a list of memos with one more member.
     private func draft(_ member: String, _ calls: String = "") throws -> SchemaDraft {
         let memo = "Memo: { type: object, properties: { text: { type: string }, \(member) } }"
@@ -30,6 +33,7 @@ struct LinkedKeyTests {
             ("href: { type: string, example: \"https://api.shop.example/memos/7\" }", "href"),
             ("url: { type: string, description: \"The hypermedia address of this resource\" }", "url"),
             ("self: { type: string }", "self"),
+            ("_links: { type: object, \(links) }", "_links.self.href"),
         ])
     func linked(member: String, place: String) throws {
         let draft = try draft(member)
@@ -52,6 +56,19 @@ struct LinkedKeyTests {
         ])
     func other(member: String) throws {
         #expect(throws: (any Error).self) { _ = try draft(member) }
+    }
+
+    @Test("A link to the record comes before a guess of its key by the name of a member")
+    func guess() throws {
+        let links = "_links: { type: object, \(Self.links) }"
+        let person = "Person: { type: object, properties: { email: { type: string }, \(links) } }"
+        let draft = try SchemaDraft.of(
+            Document(
+                schemas: [person],
+                paths: ["/people: { \(Document.list("Person")) }", "/people/{id}: { \(Document.single("Person")) }"]
+            ).text)
+        #expect(draft.yaml.contains("key: { field: id, from: { link: _links.self.href } }"), "\(draft.yaml)")
+        #expect(draft.schema["people"]?.pull?.single.path.source == "/people/{id}")
     }
 
     @Test("Without a call that reads a record by its key, the list is left out")

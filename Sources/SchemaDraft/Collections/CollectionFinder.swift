@@ -198,6 +198,10 @@ struct CollectionFinder {
         if !isClear {
             key = guess.key(of: answer.item, at: operation.path, record: nil, hasOther: parameter != nil)
         }
+        let isCertain = key.map { KeyGuess.isCertain($0.value) } ?? false
+        if !isClear, !isCertain, let linked = linked(operation, answer, own) {
+            return found.collections.append(linked)
+        }
         guard let key else {
             if let linked = linked(operation, answer, own) { return found.collections.append(linked) }
             found.leftOut.append(

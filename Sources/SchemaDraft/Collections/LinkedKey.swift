@@ -15,6 +15,7 @@ struct LinkedKey {
             return nil
         }
         if isPath { return "name" }
+        if hasLinks { return "_links.self.href" }
         return ["_links.self.href", "links.self", "self", "@id"].first { text(at: $0) != nil }
             ?? ["url", "href"].first { text(at: $0).map(isOwn) == true }
     }
@@ -48,6 +49,15 @@ struct LinkedKey {
     private var isPath: Bool {
         let names = text(at: "name").flatMap(Self.path)?.split(separator: "/").map { Words.folded(String($0)) } ?? []
         return names.count == 2 && names.first == Collection.base(of: list).last.map(Words.folded)
+    }
+
+    /// Whether its links may have any names, as Spring describes them: one of them leads to the record itself.
+    private var hasLinks: Bool {
+        guard let links = item["_links"] else { return false }
+        return links.parts.contains { part in
+            let link = shapes.resolver.resolve(part).value["additionalProperties"].map(shapes.shape)
+            return link?["href"] != nil
+        }
     }
 
     private func text(at place: String) -> DataShape? {
