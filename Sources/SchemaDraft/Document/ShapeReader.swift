@@ -37,6 +37,8 @@ struct ShapeReader {
         }
         shape.requiredOfSome.subtract(shape.required)
         if shape.kind == .unknown { shape.kind = Self.kind(impliedBy: shape) }
+        // NestJS describes the elements of any list as lists, beside what they are.
+        if shape.kind == .array, shape.items.isEmpty, !shape.properties.isEmpty { shape.kind = .object }
         shape.kind = shownScalar(shape) ?? shape.kind
         for part in seen + [ownExample(of: shape)].compactMap(\.self) {
             if shape.kind == .unknown {
@@ -121,13 +123,11 @@ struct ShapeReader {
         shape.example = shape.example ?? value["example"] ?? value["examples"]?.elements.first
         shape.refersTo = shape.refersTo ?? value["x-refers-to"]?.text
         if value["additionalProperties"]?.members.isEmpty == false { shape.isMap = true }
+        if Self.isNullable(value) { shape.isNullable = true }
         if value["readOnly"]?.boolean == true { shape.isReadOnly = true }
         if value["writeOnly"]?.boolean == true { shape.isWriteOnly = true }
-        if Self.isNullable(value) { shape.isNullable = true }
     }
 
-    private func addEnum(_ value: DocumentValue, to shape: inout DataShape) {
-        func add(_ text: String, _ label: String?) {
     /// Also with null among its types or values, with or without quotes.
     private static func isNullable(_ value: DocumentValue) -> Bool {
         let types = [value["type"]].compactMap(\.self) + (value["type"]?.elements ?? [])
@@ -136,6 +136,8 @@ struct ShapeReader {
             || ["nullable", "x-nullable"].contains { value[$0]?.boolean == true }
     }
 
+    private func addEnum(_ value: DocumentValue, to shape: inout DataShape) {
+        func add(_ text: String, _ label: String?) {
             guard shape.enumValues.count < Self.mostValues, !shape.enumValues.contains(where: { $0.value == text })
             else { return }
             shape.enumValues.append(DataShape.EnumValue(value: text, label: label))

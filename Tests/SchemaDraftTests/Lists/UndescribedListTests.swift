@@ -45,4 +45,16 @@ struct UndescribedListTests {
         #expect(draft.leftOut.first?.reason == reason)
         #expect(draft.leftOut.first?.why == .unsaid)
     }
+
+    @Test("Elements that a page of anything calls lists are what the answer says besides")
+    func anything() throws {
+        let page = "Page: { type: object, properties: { data: { type: array, items: { type: array } } } }"
+        let thing = "Thing: { type: object, properties: { id: { type: integer }, title: { type: string } } }"
+        let data = "data: { type: array, items: { $ref: \"#/components/schemas/Thing\" } }"
+        let answer = "allOf: [{ $ref: \"#/components/schemas/Page\" }, { properties: { \(data) } }]"
+        let list = "/things: { get: { \(SmallDocument.answers(answer)) } }"
+        let draft = try SchemaDraft.of(SmallDocument(schemas: [page, thing], paths: [list]).text)
+        #expect(draft.schema["things"]?[field: "title"]?.kind == .string, "\(draft.yaml)")
+        #expect(draft.yaml.contains("records: data"))
+    }
 }
