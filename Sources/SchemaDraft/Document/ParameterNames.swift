@@ -6,7 +6,7 @@ enum ParameterNames {
     ]
     static let offsets = [
         "offset", "skip", "start", "startindex", "firstresult", "skipcount", "recordindex", "page[offset]", "startat",
-        "from", "first", "$skip", "pagination[start]",
+        "from", "first", "$skip", "pagination[start]", "limitstart", "startrow",
     ]
     static let cursors = [
         "cursor", "pagetoken", "page[cursor]", "page[after]", "continuationtoken", "nexttoken", "paginationtoken",
@@ -18,6 +18,7 @@ enum ParameterNames {
         "perpage", "pagesize", "limit", "size", "page[size]", "page[limit]", "maxitems", "maxresults", "count", "per",
         "pagelimit", "top", "$top", "rows", "take", "first", "itemsperpage", "numperpage",
         "pagination[pagesize]", "pagination[limit]", "searchcriteria[pagesize]", "maxresultcount", "resultsperpage",
+        "$limit", "limitpagelength", "pagelength",
     ]
 
     fileprivate static let tokenHeaders: Set = [

@@ -41,6 +41,11 @@ struct PagingGuess {
             found.style = .cursor(parameter: cursor.name, next: next)
             return (Guess(found, "it has the parameter \(cursor.name), and its answer \(next)"), nil)
         }
+        if cursor == nil, Self.isOfLaravel(places),
+            let page = counted(list, places, found) ?? Self.numbered(places, found)?.paging
+        {
+            return (page, nil)
+        }
         // With a cursor too, the number of a page says nothing alone.
         let address = addressed(list, places, found)
         let known =
@@ -87,6 +92,12 @@ struct PagingGuess {
     /// its number otherwise.
     private static func isOfSpring(_ places: Places) -> Bool {
         places.first(["numberofelements"], [.integer, .number]) != nil
+    }
+
+    /// Whether an answer is a page of Laravel, whose links to other pages forget all else that the first one was asked with.
+    private static func isOfLaravel(_ places: Places) -> Bool {
+        ["currentpage", "lastpage"].allSatisfy { places.first([$0], [.integer, .number]) != nil }
+            && places.next(isAddress: true) != nil
     }
 
     private static func offset(

@@ -51,6 +51,26 @@ struct DraftPagingTests {
         #expect(paging.total?.paths == ["total_count"])
     }
 
+    @Test(
+        "A page may be asked for by other names",
+        arguments: [("limit_start", "limit_page_length"), ("$skip", "$limit")])
+    func names(_ offset: String, _ size: String) throws {
+        let draft = try list([offset, size].map { parameter("\"\($0)\"", "integer") }, "total: { type: integer }")
+        let paging = try #require(draft.schema["things"]?.pull?.list)
+        #expect(paging.style == .offset(parameter: offset) && paging.size == size, "\(draft.yaml)")
+    }
+
+    @Test("Laravel's pages are asked for by their number, because its links forget the size of a page")
+    func laravel() throws {
+        let links = "links: { type: object, properties: { next: { type: string } } }"
+        let counts = "current_page: { type: integer }, last_page: { type: integer }, total: { type: integer }"
+        let meta = "meta: { type: object, properties: { \(counts) } }"
+        let draft = try list([parameter("per_page", "integer")], "\(links), \(meta)")
+        let paging = try #require(draft.schema["things"]?.pull?.list)
+        #expect(paging.style == .page(parameter: "page", pages: Place(paths: ["meta.last_page"])), "\(draft.yaml)")
+        #expect(paging.size == "per_page")
+    }
+
     @Test("A switch or a filter that is called like the size of a page is none")
     func noSize() throws {
         for name in ["count", "size"] {
