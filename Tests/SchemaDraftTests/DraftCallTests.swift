@@ -224,6 +224,16 @@ struct DraftCallTests {
         #expect(!orders.yaml.contains("shop_id"))
     }
 
+    @Test("Two records that have the same name in braces are two settings")
+    func twoSettings() throws {
+        let orders = try draft([
+            "/shops/{uuid}/orders: { \(Document.list("Order")) }",
+            "/depots/{uuid}/parcels: { \(Document.list("Parcel")) }",
+        ], ["Parcel: { type: object, properties: { id: { type: integer }, weight: { type: number } } }"])
+        #expect(orders.yaml.contains("/shops/{$setting.shop_uuid}/orders"), "\(orders.yaml)")
+        #expect(orders.yaml.contains("/depots/{$setting.depot_uuid}/parcels"))
+    }
+
     @Test(
         "A word after a list for some of its records is no other list, unless it creates, or the list answers only what is asked",
         arguments: [

@@ -26,15 +26,18 @@ struct ParentLink {
         guard let field = filler.field(for: parameter, list: above.path) else { return nil }
         guard let reference = reference(&entity, &fields, parameter) else { return nil }
         let leading = collection.path.parameters.dropLast()
-        var texts = Dictionary(leading.map { ($0, DraftSetting.text(PathFiller.setting($0))) }) { first, _ in first }
+        // The paths of both may have other names for what is above them.
+        let outer = above.path.parameters.count == leading.count ? above.path : collection.path
+        let settings = leading.indices.map { PathFiller.setting($0, of: outer) }
+        var texts = Dictionary(zip(leading, settings.map(DraftSetting.text))) { first, _ in first }
         // The parent's own list must be read with the same settings.
-        guard Set(DraftSetting.names(in: pull.path.value)) == Set(leading.map(PathFiller.setting)) else { return nil }
+        guard Set(DraftSetting.names(in: pull.path.value)) == Set(settings) else { return nil }
         let relation = entity[reference].flatMap(Self.relation) ?? reference
         texts[parameter] = field == parent.key.value ? "{\(reference)}" : "{\(relation).\(field)}"
         var position = 0
-        let path = collection.path.filled { name in
+        let path = collection.path.filled { _ in
             defer { position += 1 }
-            return position < leading.count ? DraftSetting.text(PathFiller.setting(name)) : "{\(field)}"
+            return position < leading.count ? DraftSetting.text(settings[position]) : "{\(field)}"
         }
         return Link(path: path, above: texts, reference: reference)
     }

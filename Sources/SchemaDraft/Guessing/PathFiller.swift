@@ -22,8 +22,7 @@ struct PathFiller {
             defer { position += 1 }
             if position < leading {
                 // The path of a record may have another name for it than that of the list.
-                let name = list.parameters[position]
-                return self.above[name] ?? DraftSetting.text(Self.setting(name))
+                return self.above[list.parameters[position]] ?? DraftSetting.text(Self.setting(position, of: list))
             }
             return "{\(field(for: parameter, list: list) ?? key)}"
         }
@@ -50,6 +49,20 @@ struct PathFiller {
         if member == key { return key }
         return fields.first { $0.wireName == member && ($0.from ?? member) == member && $0.isPlain && !$0.isSecret }?
             .name
+    }
+
+    /// The setting for one of the names in a path. An `{id}` or the like is called after what stands before it: `project_id`.
+    static func setting(_ position: Int, of path: PathPattern) -> String {
+        let name = path.parameters[position]
+        var before = 0
+        for (index, segment) in path.segments.enumerated() {
+            before += PathPattern.parameters(segment).count
+            guard before > position else { continue }
+            let noun = index > 0 ? path.segments[index - 1] : ""
+            guard KeyGuess.isKeyName(name), !noun.isEmpty, !noun.contains("{") else { break }
+            return setting("\(Words.singular(Words.snake(noun)))_\(name)")
+        }
+        return setting(name)
     }
 
     static func setting(_ parameter: String) -> String {
