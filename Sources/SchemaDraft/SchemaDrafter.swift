@@ -16,7 +16,21 @@ package struct SchemaDrafter {
             origin: Self.origin(document, source, lists: found.collections.count + found.leftOut.count),
             upstream: UpstreamGuess(document: document, collections: found.collections, source: source).upstream(),
             entities: EntityDrafter(document: document, collections: found.collections).entities(),
-            leftOut: found.leftOut)
+            leftOut: found.leftOut + (found.collections.isEmpty ? Self.posted(document) : []))
+    }
+
+    /// Lists that are asked for by POST, of which a document without others may have many.
+    private static func posted(_ document: OpenAPIDocument) -> [LeftOut] {
+        document.operations.filter { $0.method == "POST" && $0.verb(among: FindingLists.verbs) != nil }
+            .compactMap { call in
+                guard let answer = call.answer,
+                    case .list = ListFinder(shapes: document.shapes).find(in: answer, of: call.path)
+                else { return nil }
+                let written = "write pull: { call: \"POST \(call.path.text)\", body: … }"
+                return LeftOut(
+                    path: call.path.text, why: .noList,
+                    reason: "its list is asked for by POST: \(written), see docs/schema.md#values-in-requests")
+            }
     }
 
     /// The draft with all that was found, or only with these entities. What the reader of schemas refuses is left out.

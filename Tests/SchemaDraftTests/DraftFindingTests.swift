@@ -30,6 +30,15 @@ struct DraftFindingTests {
         (draft.schema[entity]?.pull?.query ?? []).map { "\($0.name)=\($0.value)" }
     }
 
+    @Test("A document whose lists are asked for by POST says how to write one")
+    func posted() throws {
+        let answer = Document.answers("type: array, items: { $ref: \"#/components/schemas/Loan\" }")
+        let error = #expect(throws: SchemaDraftError.self) {
+            try draft(["/loans.list: { post: { summary: List loans, \(answer) } }"])
+        }
+        #expect(error?.message.contains("/loans.list: its list is asked for by POST") == true)
+    }
+
     // MARK: The parent
 
     @Test(
