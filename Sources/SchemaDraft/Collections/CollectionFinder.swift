@@ -203,7 +203,6 @@ struct CollectionFinder {
             return found.collections.append(linked)
         }
         guard let key else {
-            if let linked = linked(operation, answer, own) { return found.collections.append(linked) }
             found.leftOut.append(
                 LeftOut(path: operation.path.text, why: .noKey, reason: guess.missing(answer.item)))
             return
