@@ -253,7 +253,8 @@ package final class LocalAPIServer: Sendable {
     /// Why there is no route at an address.
     private func nothing(at segments: [String], of path: String) -> Problem {
         guard !segments.contains("") else {
-            let advice = path.hasSuffix("/") ? "leave out the slash at its end" : "one of two slashes in a row is too many"
+            let advice =
+                path.hasSuffix("/") ? "leave out the slash at its end" : "one of two slashes in a row is too many"
             return Problem(
                 .noSuchAddress, "there is nothing at \(path.prefix(200)); \(advice), or something is missing after it")
         }

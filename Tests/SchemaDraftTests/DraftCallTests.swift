@@ -226,10 +226,11 @@ struct DraftCallTests {
 
     @Test("Two records that have the same name in braces are two settings")
     func twoSettings() throws {
-        let orders = try draft([
-            "/shops/{uuid}/orders: { \(Document.list("Order")) }",
-            "/depots/{uuid}/parcels: { \(Document.list("Parcel")) }",
-        ], ["Parcel: { type: object, properties: { id: { type: integer }, weight: { type: number } } }"])
+        let orders = try draft(
+            [
+                "/shops/{uuid}/orders: { \(Document.list("Order")) }",
+                "/depots/{uuid}/parcels: { \(Document.list("Parcel")) }",
+            ], ["Parcel: { type: object, properties: { id: { type: integer }, weight: { type: number } } }"])
         #expect(orders.yaml.contains("/shops/{$setting.shop_uuid}/orders"), "\(orders.yaml)")
         #expect(orders.yaml.contains("/depots/{$setting.depot_uuid}/parcels"))
     }

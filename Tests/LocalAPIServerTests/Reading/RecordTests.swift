@@ -129,10 +129,12 @@ struct RecordTests {
         #expect(try await TestAPI.filled().call("GET", path).status == 404)
     }
 
-    @Test("the id of a change, a conflict and a reminder is a number", arguments: ["pending", "conflicts", "reminders"])
+    @Test(
+        "the id of a change, a conflict and a reminder is a number", arguments: ["pending", "conflicts", "reminders"])
     func numbers(_ list: String) async throws {
         let answer = try await TestAPI.filled().call("GET", "/v1/\(list)/%234")
-        #expect(answer.status == 404 && answer.json["detail"]?.string?.hasSuffix("is a number, such as 4") == true)
+        let detail = try #require(answer.json["detail"]?.string)
+        #expect(answer.status == 404 && detail.hasSuffix("is a number, such as 4"))
     }
 
     @Test(
