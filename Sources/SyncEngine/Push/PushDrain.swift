@@ -34,31 +34,37 @@ struct PushDrain {
 
     private var store: CacheStore { pusher.store }
 
-    /// Returns whether any change was admitted. Throws an error that concerns the whole upstream, after which nothing
-    /// more is begun; attempts under way have been finished by then.
+    /// Returns whether any change was admitted. Throws an error that concerns the whole upstream or the database, after which
+    /// nothing more is begun; attempts under way have been finished by then.
     func run() async throws -> Bool {
-        let (failure, hasAdmitted) = try await withThrowingTaskGroup(of: ([Int64], UpstreamError?).self) { group in
+        let (failure, hasAdmitted) = await withTaskGroup(of: ([Int64], (any Error)?).self) { group in
             let slots = AsyncSemaphore(await admission.slots())
             var inFlight: [Int64: Int] = [:]
             var passedOver: Set<Int64> = []
             var running = 0
-            var failure: UpstreamError?
+            var failure: (any Error)?
             var hasAdmitted = false
             while true {
                 // Twice the slots: as many changes again are being read in advance or finished.
                 let free = failure == nil ? await 2 * admission.slots() - running : 0
+                var ready: [Work] = []
+                do {
+                    if free > 0 { ready = try await next(limit: free, beside: inFlight, &passedOver) }
+                } catch {
+                    failure = error
+                }
                 var began = false
-                for work in free > 0 ? try await next(limit: free, beside: inFlight, &passedOver) : [] {
+                for work in ready {
                     guard let work = await admitted(work) else { continue }
                     for change in work.changes { inFlight[change.id] = change.heldBytes }
                     running += 1
                     hasAdmitted = true
                     began = began || work.isBatch
-                    group.addTask { (work.changes.map(\.id), try await send(work, slots)) }
+                    group.addTask { (work.changes.map(\.id), await send(work, slots)) }
                 }
                 // A batch takes one place, so there may be room for another.
                 if began { continue }
-                guard let (ids, error) = try await group.next() else { return (failure, hasAdmitted) }
+                guard let (ids, error) = await group.next() else { return (failure, hasAdmitted) }
                 for id in ids { inFlight[id] = nil }
                 running -= 1
                 failure = failure ?? error
@@ -80,7 +86,7 @@ struct PushDrain {
         }
     }
 
-    private func send(_ work: Work, _ slots: AsyncSemaphore) async throws -> UpstreamError? {
+    private func send(_ work: Work, _ slots: AsyncSemaphore) async -> (any Error)? {
         do {
             switch work {
             case .batch(let changes, let plan):
@@ -94,7 +100,7 @@ struct PushDrain {
             }
         } catch {
             for change in work.changes { await admission.breaksOff(change) }
-            throw error
+            return error
         }
     }
 

@@ -1,5 +1,7 @@
+import GRDB
 import TestSupport
 import Testing
+import Upstream
 
 @testable import CacheStore
 @testable import SyncEngine
@@ -15,5 +17,38 @@ struct PushDrainTests {
         let hasAdmitted = try await test.pusher(at: test.clock.timestamp).drain(through: admission)
         #expect(hasAdmitted == mayBegin)
         #expect(test.upstream.pushes.count == (mayBegin ? 1 : 0))
+    }
+
+    @Test("an outcome that cannot be stored breaks off no attempt beside it", .timeLimit(.minutes(10)))
+    func finishesOthers() async throws {
+        let test = try await TestEngine.creating(2, TestEngine.shop)
+        let (isFirst, other) = (Flag(), Gate())
+        test.upstream.onPush { [store = test.store] in
+            guard !isFirst.take() else {
+                let trigger = "CREATE TRIGGER no BEFORE DELETE ON sync_outbox BEGIN SELECT RAISE(ABORT, 'no'); END"
+                return await Self.execute(trigger, store)
+            }
+            await other.pass()
+            await Self.execute("DROP TRIGGER no", store)
+            // Time to be cancelled.
+            try? await Task.sleep(for: .milliseconds(200))
+        }
+        test.upstream.refuse { _ in Task.isCancelled ? .cancelled : nil }
+        let admission = PushAdmission(
+            slots: { 4 }, allowance: { .all }, newest: { .max }, mayBegin: { _ in true }, barred: { nil },
+            breaksOff: { _ in other.open() })
+        await #expect(throws: (any Error).self) {
+            try await test.pusher(at: test.clock.timestamp).drain(through: admission)
+        }
+        #expect(test.upstream.appliedCount == 2)
+        #expect(try test.store.pendingCount().pending == 1)
+    }
+
+    private static func execute(_ sql: String, _ store: CacheStore) async {
+        do {
+            try await store.writer.write { db in try db.execute(sql: sql) }
+        } catch {
+            Issue.record(error)
+        }
     }
 }
