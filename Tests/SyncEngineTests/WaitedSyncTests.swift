@@ -34,6 +34,28 @@ struct WaitedSyncTests {
         }
     }
 
+    @Test("what was confirmed for a sync that failed is not deleted by the next one")
+    func failedConfirmation() async throws {
+        let test = try TestEngine()
+        try test.upstream.set("/parts", JSONText.array((1...40).map { .object(["id": .string("p\($0)")]) }).text)
+        test.upstream.hideRecords(true)
+        try await test.running {
+            try await test.engine.sync(SyncRequest(full: true))
+            try test.upstream.set("/parts", #"[{"id":"p1"}]"#)
+            test.upstream.setOffline(true)
+            // The first one finds out.
+            for deletes: Set<String> in [[], ["parts"]] {
+                let request = SyncRequest(full: true, deletes: deletes)
+                await #expect(throws: SyncError.self) { try await test.engine.sync(request) }
+            }
+            test.upstream.setOffline(false)
+            try await test.engine.sync(SyncRequest(full: true))
+            #expect(try test.store.rowCounts()["parts"] == 40)
+            try await test.engine.sync(SyncRequest(full: true, deletes: ["parts"]))
+            #expect(try test.store.rowCounts()["parts"] == 1)
+        }
+    }
+
     @Test(
         "what a push under way could not send is sent if the upstream serves lists after all", .timeLimit(.minutes(10)))
     func sendsTheRest() async throws {

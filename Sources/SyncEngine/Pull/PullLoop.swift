@@ -167,6 +167,8 @@ actor PullLoop: TokenRefusalObserver {
             } else if requested != nil, await !monitor.canCall {
                 // The probe began before this was asked for: it is no answer to that.
                 guard requests == asked else { continue }
+                // Callers who are told that it failed confirm deletions again, or not.
+                if waiters.isAwaited(run.number + 1) { requested?.deletes = [] }
                 waiters.finish(.failure(await monitor.reasonNotToSync), through: run.number + 1)
             }
             if let end = await monitor.heldUntil { postpone(after: end) }
