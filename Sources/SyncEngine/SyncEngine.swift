@@ -137,8 +137,8 @@ package actor SyncEngine: RunSteps {
         await pull.request(request)
     }
 
-    /// Starts or joins a sync and waits for its end; throws why it failed. Changes that were queued before the call, and need not
-    /// wait, have been tried by then.
+    /// Starts or joins a sync and waits for its end; throws why it failed. Changes of fields that were queued before the call, and
+    /// need not wait, have been tried by then.
     package func sync(_ request: SyncRequest) async throws(SyncError) {
         guard await !monitor.isPaused else { throw .paused }
         await monitor.hurryTrials()
