@@ -1,6 +1,6 @@
 /// The callers that wait for the end of a run.
-struct SyncWaiters {
-    private struct Waiter {
+struct SyncWaiters: Sendable {
+    private struct Waiter: Sendable {
         /// The number of the run that does what was asked for.
         var run: Int
         var continuation: CheckedContinuation<Result<Void, SyncError>, Never>
