@@ -1,3 +1,4 @@
+import EntitySchema
 import JSONText
 import TestSupport
 import Testing

@@ -1,4 +1,5 @@
 import GRDB
+import SQLiteStore
 import TestSupport
 import Testing
 import Upstream
