@@ -227,13 +227,15 @@ actor PullLoop: TokenRefusalObserver {
         try await pushAll { try await steps.finishPushes(heartbeat, through: $0) }
     }
 
-    /// Sends what is queued by now: held edits once they are merged, and again if that takes long.
+    /// Sends what is queued. Held edits are merged first, and again those that are held by the time that a push has taken long.
     private func pushAll(_ push: (_ newest: Int64) async throws -> Bool) async throws {
+        try await pullForHeldEdits()
         let newest = try store.newestChange()
-        repeat {
+        run.phase = "pushing"
+        while try await push(newest) {
             try await pullForHeldEdits()
             run.phase = "pushing"
-        } while try await push(newest)
+        }
         // Retries, and what was queued meanwhile, are left to the push loop.
         if try store.pendingCount().pending > 0 { await environment.sleeps.push.wake() }
     }

@@ -136,8 +136,8 @@ struct EventPoller: Sendable {
         if progress.stoodStillAt != position { desk.noteMissed(by: source) }
         progress.stoodStillAt = position
         return """
-            all \(progress.seen.count) events that \(events.path) shows have the same \(since.greatest.description), so it may have \
-            others that it does not show; ask for more at a time with query of this source in the schema
+            all \(progress.seen.count) events that \(events.path) shows have the same \(since.greatest.description), so it \
+            may have others that it does not show; ask for more at a time with query of this source in the schema
             """
     }
 

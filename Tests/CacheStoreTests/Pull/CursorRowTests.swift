@@ -50,8 +50,7 @@ struct CursorRowTests {
         let store = try TestCache().store
         let watermark = "2026-11-20T09:00:00.000Z"
         for name in ["orders", "orders:deleted"] {
-            let cursor = PullCursor(
-                watermark: watermark, heldDeletions: 3, held: "the upstream marks 3 orders as deleted")
+            let cursor = PullCursor(watermark: watermark, heldDeletions: 3, held: "3 orders are marked as deleted")
             try await store.setCursor(of: name, to: cursor)
         }
         try await store.adoptDeletions("one", of: "orders", cursor: "orders:deleted")
