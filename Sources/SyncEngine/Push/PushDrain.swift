@@ -38,7 +38,8 @@ struct PushDrain {
     /// nothing more is begun; attempts under way have been finished by then.
     func run() async throws -> Bool {
         let (failure, hasAdmitted) = await withTaskGroup(of: ([Int64], (any Error)?).self) { group in
-            let slots = AsyncSemaphore(await admission.slots())
+            // If nothing may be sent at this moment, something may be at the next.
+            let slots = AsyncSemaphore(max(await admission.slots(), 1))
             var inFlight: [Int64: Int] = [:]
             var passedOver: Set<Int64> = []
             var running = 0

@@ -20,6 +20,17 @@ struct PushDrainTests {
         #expect(test.upstream.pushes.count == (mayBegin ? 1 : 0))
     }
 
+    @Test("sends what may be sent from the moment after it has begun", .timeLimit(.minutes(1)))
+    func begins() async throws {
+        let test = try await TestEngine.editing(1, TestEngine.shop)
+        let looks = Counter()
+        let admission = PushAdmission(
+            slots: { looks.next() == 1 ? 0 : 4 }, allowance: { .all }, newest: { .max }, mayBegin: { _ in true },
+            barred: { nil }, breaksOff: { _ in })
+        try await test.pusher(at: test.clock.timestamp).drain(through: admission)
+        #expect(test.upstream.pushes.count == 1)
+    }
+
     @Test("an outcome that cannot be stored breaks off no attempt beside it", .timeLimit(.minutes(10)))
     func finishesOthers() async throws {
         let test = try await TestEngine.creating(2, TestEngine.shop)
