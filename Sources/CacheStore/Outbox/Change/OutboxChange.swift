@@ -122,24 +122,36 @@ package struct OutboxChange: Sendable, Equatable {
     /// The fields that were sent, without the key.
     private func sentFields(of entity: Entity) -> [String] { body.members.map(\.key).filter { $0 != entity.key } }
 
+    /// Whether the answer to a creation shows the new record: a value as it was sent, or something in the place of each, which
+    /// the server may have made of it. Else its `status` or `message` may be the answer's own. If it comes before the creation
+    /// is applied, these may always be the job's.
+    package func isAnswered(by record: JSONText, of entity: Entity, isLater: Bool) -> Bool {
+        guard isShown(in: record, of: entity) else { return false }
+        guard isShownOtherwise(in: record, of: entity) else { return true }
+        return !isLater
+            && sentFields(of: entity).allSatisfy { name in
+                guard let field = entity[field: name], !field.isReference, !field.isWriteOnly else { return true }
+                return entity.value(of: name, in: record) != nil || entity.isNothing(body[name] ?? .null, of: name)
+            }
+    }
+
     /// Whether an answer shows any of the fields that were sent; true if none was.
-    package func isShown(in record: JSONText, of entity: Entity) -> Bool {
+    private func isShown(in record: JSONText, of entity: Entity) -> Bool {
         let sent = sentFields(of: entity)
         return sent.isEmpty || sent.contains { entity.value(of: $0, in: record) != nil }
     }
 
-    /// Whether an answer shows fields that were sent, but none with the value that was sent: its `status` may be a
-    /// job's.
-    package func isShownOtherwise(in record: JSONText, of entity: Entity) -> Bool {
+    /// Whether an answer shows fields that were sent, but none with the value that was sent.
+    private func isShownOtherwise(in record: JSONText, of entity: Entity) -> Bool {
         let shown = sentFields(of: entity).filter { entity.value(of: $0, in: record) != nil }
         return !shown.isEmpty && !shown.contains { isForm(of: $0, in: record, entity) }
     }
 
-    /// Whether the answer to an edit is only a stub of the record, such as its key and its change time: it shows nothing that
+    /// Whether the answer to an edit is only a stub of the record, such as its key and its change time: it shows nothing as it
     /// was sent, and has half of the record's members at most. What the record lacks does not count: in
-    /// `{"id": 7, "status": "ok", "message": "Updated"}` the status may be the answer's own.
+    /// `{"id": 7, "status": "ok", "message": "Updated"}` the status may be the answer's own, also if another was sent.
     package func isStub(_ answered: JSONText, of entity: Entity) -> Bool {
-        operation == .update && !isShown(in: answered, of: entity)
+        operation == .update && (!isShown(in: answered, of: entity) || isShownOtherwise(in: answered, of: entity))
             && answered.members.count { record[$0.key] != nil } * 2 <= record.members.count
     }
 

@@ -14,9 +14,15 @@ extension Pusher {
         of answer: PushAnswer, to change: OutboxChange, _ entity: Entity
     ) async throws -> PushOutcome {
         guard change.operation == .update, let answered = answer.record, case let record = answered.record,
-            let key = record[entity.key]?.plain, key.exact != change.key.exact,
-            try reader.canRead(entity, change.address)
+            let key = record[entity.key]?.plain
         else { return try await acknowledgement(of: change, entity, answer) }
+        if key.exact == change.key.exact, refers(change, to: key, entity, besides: record) {
+            // A line and its order can have the same number, so the answer may be the order.
+            return try await acknowledgement(of: change, entity, .accepted(location: nil))
+        }
+        guard key.exact != change.key.exact, try reader.canRead(entity, change.address) else {
+            return try await acknowledgement(of: change, entity, answer)
+        }
         var believed = answer
         do {
             if let old = try await reader.record(of: entity, known: change.address),
@@ -123,9 +129,7 @@ extension Pusher {
             return try await silence(about: change, entity) ?? outcome
         }
         guard let answered else { return nil }
-        if !change.isShown(in: answered.record, of: entity)
-            || answered.isLater && change.isShownOtherwise(in: answered.record, of: entity)
-        {
+        if !change.isAnswered(by: answered.record, of: entity, isLater: answered.isLater) {
             return try await outcome(ofKeyAlone: answered, to: change, entity)
         }
         if try isAnother(answered, than: change, entity, said: answer.record?.record) {

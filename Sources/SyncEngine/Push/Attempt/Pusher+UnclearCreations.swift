@@ -45,7 +45,7 @@ extension Pusher {
     /// Whether the key is that of a record that the new one refers to. Many upstreams answer a new line with its order;
     /// elsewhere a line and its order can have the same number. If the answer, `said`, has that reference itself, it is
     /// the line: an order does not refer to itself.
-    private func refers(
+    func refers(
         _ change: OutboxChange, to key: String, _ entity: Entity, besides said: JSONText? = nil
     ) -> Bool {
         entity.fields.contains { field in

@@ -160,6 +160,29 @@ struct AnotherRecordTests {
         }
     }
 
+    @Test("an edit answered with the record that it refers to, which has the same key, does not get that one's values")
+    func parentOfEdit() async throws {
+        let yaml = TestEngine.shop.replacing(
+            "    pull: { path: /parts }",
+            with: """
+                      order_id: { type: reference, to: orders }
+                      text: { type: string }
+                    pull: { path: /parts }
+                    push: { update: { call: "PATCH /parts/{id}" } }
+                """)
+        let test = try await test(yaml)
+        let part = #"[{"id":"a","order_id":"a","text":"old","notes":"the part's"}]"#
+        try test.upstream.set("/parts", part)
+        _ = try await test.store.apply(PulledPage(entity: "parts", records: part), at: test.clock.timestamp)
+        let body = try JSONText(parsing: #"{"text":"new"}"#)
+        try await test.store.update("parts", key: "a", body: body, at: test.clock.timestamp)
+        try test.upstream.answer(#"{"id":"a","notes":"the order's","parts":[{"text":"new"}]}"#, times: 1)
+        try await test.send()
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+        #expect(try test.record("a", "parts")?["notes"] == "the part's")
+        #expect(try test.record("a", "parts")?["text"] == "new")
+    }
+
     // MARK: Records that the cache does not know
 
     @Test("a creation answered with an old record that the cache lacks, such as an archived one, does not become it")

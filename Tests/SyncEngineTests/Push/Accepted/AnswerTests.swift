@@ -177,6 +177,22 @@ struct AnswerTests {
         }
     }
 
+    @Test("a status that may be the answer's own does not take the place of the one that was sent")
+    func ownStatus() async throws {
+        let yaml = TestEngine.shop.replacing(
+            "      notes: { type: string }\n", with: "      notes: { type: string }\n      status: { type: string }\n")
+        let test = try await TestEngine.with(orders: #"[{"id":"a","notes":"n","status":"open","total":1}]"#, yaml)
+        try await test.change("a", #"{"status":"closed"}"#)
+        try test.upstream.answer(#"{"id":"a","status":"success"}"#, times: 1)
+        try await test.send()
+        #expect(try test.record("a")?["status"] == "closed")
+        let key = try await create(#"{"notes":"new","status":"open"}"#, test)
+        try test.upstream.answer(#"{"id":"server-1","status":"success"}"#, times: 1)
+        try await test.send()
+        #expect(try test.record(key)?["id"] == "server-1" && test.record(key)?["status"] == "open")
+        #expect(test.upstream.pushes.count == 2)
+    }
+
     @Test("an edit accepted without the record stands if the record cannot be read", arguments: [true, false])
     func editNotReadable(_ isMissing: Bool) async throws {
         let test = try await test()
