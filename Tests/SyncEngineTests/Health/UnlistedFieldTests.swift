@@ -99,14 +99,36 @@ struct UnlistedFieldTests {
         #expect(try test.store.pendingCount().pending == 1 - pushes)
     }
 
-    @Test("a whole record is read before it is sent with the version that its list shows, which leaves out members")
-    func wholeWithVersion() async throws {
-        let schema = TestEngine.shop
-            .replacing("  pagination:", with: "  version: { field: revision, header: If-Match }\n  pagination:")
+    private static func replacing(version: String) -> String {
+        TestEngine.shop
+            .replacing("  pagination:", with: "  version: \(version)\n  pagination:")
             .replacing("      notes:", with: "      revision: { type: integer }\n      notes:")
             .replacing("PATCH /orders/{id}", with: "PUT /orders/{id}")
+    }
+
+    @Test("a whole record is read before it is sent with the version that its list shows, which leaves out members")
+    func wholeWithVersion() async throws {
+        let schema = Self.replacing(version: "{ field: revision, header: If-Match }")
         let test = try await TestEngine.with(orders: #"[{"id":"a","notes":"n","revision":7}]"#, schema)
         try test.upstream.set("/orders", #"[{"id":"a","notes":"n","revision":7,"due":"monday"}]"#)
+        try await test.change("a", #"{"notes":"mine"}"#)
+        try await test.send()
+        let body = try #require(test.upstream.pushes.first?.request.body)
+        #expect(body["notes"] == "mine")
+        #expect(body["due"] == "monday")
+    }
+
+    @Test("so is a new one with the ETag of an answer that had only a part of it")
+    func wholeAfterPart() async throws {
+        let test = try TestEngine(schema: Self.replacing(version: "{ etag: true }"))
+        let now = test.clock.timestamp
+        _ = try await test.store.create("orders", body: JSONText(parsing: #"{"notes":"new"}"#), at: now)
+        let creation = try #require(try test.store.readyChanges(limit: 1, at: now).first)
+        #expect(try await test.store.begin(creation, at: now))
+        let answer = try JSONText(parsing: #"{"id":"a","notes":"new"}"#)
+        try await test.store.finish(
+            creation.id, .acknowledged(record: answer, version: "\"1\""), takingBack: false, at: now)
+        try test.upstream.set("/orders", #"[{"id":"a","notes":"new","due":"monday"}]"#)
         try await test.change("a", #"{"notes":"mine"}"#)
         try await test.send()
         let body = try #require(test.upstream.pushes.first?.request.body)

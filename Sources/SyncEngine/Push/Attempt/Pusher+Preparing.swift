@@ -164,13 +164,12 @@ extension Pusher {
     }
 
     /// Whether an edit must be merged with the server's version before it is sent: it is no longer fresh, and no
-    /// incremental pull covers it. An edit must that sends more than it changes: a PUT sends the whole record, and, unless the
-    /// server checks versions, an edit of a set what others have added to it. So must an edit of a field that pulls do not
-    /// show. A change whose address needs a value that the list lacks, such as a version, needs that first.
+    /// incremental pull covers it. A PUT must that sends the whole record, whatever its version: lists and answers leave out
+    /// members, which it would erase. So must, unless the server checks versions, an edit of a set, which sends what others have
+    /// added to it, and an edit of a field that pulls do not show. A change whose address needs a value that the list lacks, such as a version, needs that first.
     func isHeld(_ change: OutboxChange, _ entity: Entity) -> Bool {
         guard change.operation != .create else { return false }
-        // Lists show versions too, and leave out members that a whole record without them would erase.
-        if change.replaced != nil, change.version == nil || schema.upstream.version != .etag { return true }
+        if change.replaced != nil { return true }
         if !entity.missingPathFields(for: change.operation, record: change.address).isEmpty { return true }
         guard !change.isTried else { return false }
         let isOfSet = change.body.members.contains { entity[field: $0.key]?.mergesAsSet == true }
