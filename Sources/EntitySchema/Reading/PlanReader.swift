@@ -277,6 +277,9 @@ extension SchemaNode {
         }
         let paths = try texts()
         for path in paths { try checkSteps(of: path) }
+        if let path = paths.first(where: { $0.contains("{") && !$0.contains("\"") }) {
+            throw error("\(path) is a place in an answer, which takes no values in braces")
+        }
         for path in paths where !JSONPath.isValid(path) || JSONPath.steps(path).isEmpty {
             throw error(
                 "\(path) is not a place; put quotes around each name with a dot in it, such as '\"@odata.nextLink\"'")

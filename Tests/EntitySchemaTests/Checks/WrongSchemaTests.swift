@@ -34,6 +34,7 @@ struct WrongSchemaTests {
         arguments: [
             ("records: data..items", "records", "a dot without a name"),
             ("records: data.", "records", "a dot without a name"),
+            ("records: \"data.{id}\"", "records", "no values in braces"),
             ("probe: \"/up/{id}\"", "probe", "without braces"),
             ("account: { path: \"/me/{id}\", id: id }", "account.path", "without braces"),
             (
