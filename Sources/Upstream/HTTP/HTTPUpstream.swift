@@ -191,6 +191,12 @@ package struct HTTPUpstream: Upstream {
     }
 
     package func record(of entity: Entity, known: JSONText) async throws(UpstreamError) -> RemoteRecord? {
+        try await record(of: entity, known: known, mayMove: true)
+    }
+
+    private func record(
+        of entity: Entity, known: JSONText, mayMove: Bool
+    ) async throws(UpstreamError) -> RemoteRecord? {
         guard let single = entity.pull?.single, var request = entity.recordRequest(of: known) else { return nil }
         request.headers += plan.headersForTags
         let (response, secrets): (HTTPResponse, [String])
@@ -200,12 +206,15 @@ package struct HTTPUpstream: Upstream {
                 isDoubtful: { response in
                     let body = try? caller.json(response, request.path)
                     return body.flatMap { single.record(in: $0, of: entity, known) } == nil
-                }, accepts: { _ in false })
+                }, accepts: { mayMove && moved($0, entity, known) != nil })
         } catch .gone {
             return nil
         } catch .unclear(status: 501, let message) {
             // It serves no single records; a read leaves nothing unclear.
             throw .refused(status: 501, message)
+        }
+        if mayMove, let other = moved(response, entity, known) {
+            return try await record(of: entity, known: other, mayMove: false)
         }
         // As JAX-RS says that there is no such record: no content, which is none that was cut.
         if response.status == 204, response.isBlank { return nil }
@@ -225,6 +234,16 @@ package struct HTTPUpstream: Upstream {
         var found = RemoteRecord(record, version: version(of: record, response))
         found.isRepeated = response.isRepeated
         return found
+    }
+
+    /// Where a redirect leads to another record of the entity, as for one that was merged or renamed: that one's key. The address
+    /// itself is never called.
+    private func moved(_ response: HTTPResponse, _ entity: Entity, _ known: JSONText) -> JSONText? {
+        guard [301, 302, 303, 307, 308].contains(response.status), plan.answers.rule(for: response) == nil,
+            let key = response.header("Location").flatMap(entity.key(at:)), key != known[entity.key]?.plain
+        else { return nil }
+        let other = JSONText.object(members: [(entity.key, entity.keyValue(key))])
+        return entity.recordPath(of: other) == nil ? nil : other
     }
 
     package func push(_ request: PushRequest, idempotencyKey: String) async throws(UpstreamError) -> PushAnswer {
