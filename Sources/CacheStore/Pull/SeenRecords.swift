@@ -16,9 +16,12 @@ package struct SeenRecords: Sendable, Equatable {
     package private(set) var hasChanged = false
     /// Records that came twice, as they do when a list moves, and always in some lists; the first ten.
     package private(set) var repeated: Set<Int64> = []
+    /// As many as are counted.
+    package var hasManyRepeated: Bool { repeated.count >= Self.mostRepeated }
     /// The bits of `pageSize` records each, by `_pk / pageSize`; only those of which one was seen.
     private var pages: [Int64: [UInt64]] = [:]
 
+    private static let mostRepeated = 10
     private static let pageSize: Int64 = 4096
     private static let emptyPage = Array(repeating: UInt64(0), count: Int(pageSize / 64))
 
@@ -45,7 +48,7 @@ package struct SeenRecords: Sendable, Equatable {
                 continue
             }
             guard !contains(pk) else {
-                if repeated.count < 10 {
+                if !hasManyRepeated {
                     repeated.insert(pk)
                 } else {
                     hasChanged = hasChanged || !repeated.contains(pk)

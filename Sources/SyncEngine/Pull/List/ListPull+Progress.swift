@@ -72,6 +72,15 @@ extension ListPull.Progress {
                     + "page is asked for\(PageTrail.advice)"))
     }
 
+    /// Why a list that was read twice still lacks records, in words, if it seems to have no order of its own: its total stayed.
+    func shuffled(_ reader: PageReader) -> String? {
+        guard seen?.hasManyRepeated == true, !reader.totalMoved else { return nil }
+        return """
+            it showed ten records or more twice in two readings, although its total stayed; let query sort it by a value that no two \
+            records share, and leave out what repeats records
+            """
+    }
+
     /// The pull once the page is written, but for what the page brings.
     private func reached(_ page: PulledPage) -> PullInProgress {
         var reached = pull

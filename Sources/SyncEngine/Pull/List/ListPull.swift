@@ -256,10 +256,10 @@ struct ListPull {
 
     /// Why the list cannot show which records are gone, in words; nil if it can. Only after a full pull.
     private var doubt: String? {
-        if let cut = reader.cut { return cut }
-        if isUnstable { return "it changed while it was read" }
-        return gap?.words ?? summary.namelessWords
+        reader.cut ?? shuffled ?? (isUnstable ? "it changed while it was read" : gap?.words ?? summary.namelessWords)
     }
+
+    private var shuffled: String? { takesGaps && isUnstable ? progress.shuffled(reader) : nil }
 
     /// Makes the next pull begin at the first page.
     private mutating func forget() async throws {
@@ -364,7 +364,7 @@ struct ListPull {
 
     private mutating func resolveUnseen() async throws {
         let untested = try await noteUntested()
-        let reported = reader.cut ?? (isUsualGap ? gap?.words : nil) ?? untested
+        let reported = reader.cut ?? (isUsualGap ? gap?.words : shuffled) ?? untested
         if reported != nil || !isUnstable {
             try await puller.noteList(reported, of: entity.name)
         }
