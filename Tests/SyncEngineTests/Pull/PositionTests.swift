@@ -86,6 +86,23 @@ struct PositionTests {
         #expect(try test.keys() == ["a", "b", "c", "d", "e"])
     }
 
+    @Test("a list does not end where the record that the next page is asked by was deleted meanwhile")
+    func deletedMeanwhile() async throws {
+        let test = try TestPull("pagination: { style: cursor, next: { last: id } }")
+        let isFirst = Flag()
+        test.upstream.answering { request in
+            let ids = isFirst.take() ? ["a", "b", "c", "d", "e"] : ["a", "c", "d", "e"]
+            var rest = ids[...]
+            if let last = request.position { rest = ids.firstIndex(of: last).map { ids[($0 + 1)...] } ?? [] }
+            let shown = rest.prefix(2).map { JSONText.object(["id": .string($0)]) }
+            let next = shown.count == 2 ? shown.last?["id"]?.plain : nil
+            return .success(Page(records: .array(shown), count: shown.count, next: next))
+        }
+        try await test.pull()
+        #expect(test.upstream.positions.prefix(6) == [nil, "b", nil, "c", "e", "c"])
+        #expect(try test.keys().isSuperset(of: ["a", "c", "d", "e"]))
+    }
+
     @Test("a position that the upstream replaces by another one is no end of the pull, and deletes nothing")
     func replaced() async throws {
         let test = try TestPull()

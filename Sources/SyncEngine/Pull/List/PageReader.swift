@@ -11,6 +11,8 @@ struct PageReader: Sendable {
     private let plan: PullPlan
     /// Where the next page is; nil after the last one.
     private var next: PullInProgress?
+    /// Where the last page was.
+    private var before: PullInProgress?
     /// Why the last reading ended early; reading again ends at once.
     private var failure: (any Error)?
     private var trail = PageTrail()
@@ -59,6 +61,8 @@ struct PageReader: Sendable {
     /// Nil after the last page.
     mutating func read() async throws -> FetchedPage? {
         guard var pull = next, var fetched = try await puller.fetch(entity.name, plan, pull) else { return nil }
+        if let again = try await pageBefore(fetched, at: pull) { (pull, fetched) = again }
+        before = pull
         do {
             let key = pull.kind == .delta ? nil : entity.key
             try trail.add(fetched.page, of: plan.path, askedAt: fetched.askedAt, key: key)
@@ -85,6 +89,17 @@ struct PageReader: Sendable {
         passingDelta = fetched.page.passingDelta
         next = pull.position == nil ? nil : pull
         return fetched
+    }
+
+    /// Where pages are asked for by the last record of the one before, many upstreams show nothing once that record is deleted. So
+    /// before an empty page counts as the end, that one is read again. Nil if it still ends with the record.
+    private func pageBefore(
+        _ fetched: FetchedPage, at pull: PullInProgress
+    ) async throws -> (PullInProgress, FetchedPage)? {
+        guard plan.list.isByLastRecord, fetched.page.count == 0, let before,
+            let again = try await puller.fetch(entity.name, plan, before), again.page.next != pull.position
+        else { return nil }
+        return (before, again)
     }
 
     /// Lets other lists be read if the turn of this one is over, unless its last page was read.
