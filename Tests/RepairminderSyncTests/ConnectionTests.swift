@@ -93,6 +93,39 @@ import Upstream
         #expect(try connection(["--config", file]).token == nil)
     }
 
+    @Test(
+        "a daemon's token is not for another user, in whose directory the configured socket is",
+        .enabled(if: getuid() == 0, "only root can act as two users"))
+    func foreignSocket() throws {
+        // The owner of a directory below /tmp is never trusted.
+        var template = Array("/run/repairminder-syncXXXXXX".utf8CString)
+        let made = mkdtemp(&template)
+        try #require(made != nil)
+        let place = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        defer { try? FileManager.default.removeItem(atPath: place) }
+        let (state, run) = ("\(place)/state", "\(place)/run")
+        try #require(chmod(place, 0o755) == 0 && mkdir(state, 0o700) == 0 && mkdir(run, 0o755) == 0)
+        let token = "\(state)/api-token"
+        try Data("secret-1\n".utf8).write(to: URL(filePath: token))
+        try #require(chmod(token, 0o600) == 0)
+        for path in [token, state, run] { try #require(chown(path, 54_321, 54_321) == 0) }
+        let (address, length) = try SocketAddress.unix(path: "\(run)/api.sock")
+        let socket = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(socket) }
+        let status = withUnsafePointer(to: address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(socket, $0, length) }
+        }
+        try #require(status == 0)
+        let file = try folder.write("state_dir: \(state)\nlisten: { unix: '\(run)/api.sock' }", to: "config.yaml")
+        let own = try connection(["--config", file])
+        #expect(own.place == .unix("\(run)/api.sock") && own.token == "secret-1" && own.listeners.owners == [54_321])
+        try #require(chown(run, 7, 7) == 0)
+        let foreign = try connection(["--config", file])
+        #expect(foreign.token == "secret-1" && foreign.listeners.owners == [54_321])
+        try #require(unlink(token) == 0)
+        #expect(try connection(["--config", file]).listeners.owners == [7, 54_321])
+    }
+
     @Test("the owner of a directory is trusted only where no other user could have made it")
     func trust() throws {
         var listeners = ListenerGuard()

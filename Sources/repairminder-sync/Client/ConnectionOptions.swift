@@ -104,7 +104,9 @@ struct ConnectionOptions: ParsableArguments {
         let sockets = [configuration.unix, systemSocket].compactMap(\.self).filter(isSocket)
         if !hasToken, token == nil, let socket = sockets.first { try requireAccess(socket) }
         if let socket = sockets.first(where: { GroupAdvice.refusal(of: $0) == nil }) {
-            listeners.trustOwner(ofFolderOf: socket)
+            // A variable or another user's configuration can name a socket of that user, who does not get this daemon's token.
+            let owner = token == nil ? nil : stat(of: configuration.stateDirectory)?.st_uid
+            listeners.trustOwner(ofFolderOf: socket, only: owner)
             return DaemonConnection(place: .unix(socket), token: token, listeners: listeners)
         }
         guard let tcp = configuration.tcp else {

@@ -58,9 +58,11 @@ struct ListenerGuard: Sendable, Equatable {
 
     /// Adds the owner of a file or directory that only the daemon or its administrator can have put there.
     ///
-    /// Ignores paths below a directory in which another user could have created it first, such as /tmp.
-    mutating func trustOwner(of path: String) {
-        guard let place = Files.realPath(of: path), let owner = stat(ofLink: place)?.st_uid else { return }
+    /// Ignores paths below a directory in which another user could have created it first, such as /tmp, and those of others than
+    /// `user`, if there is one.
+    mutating func trustOwner(of path: String, only user: UInt32? = nil) {
+        guard let place = Files.realPath(of: path), let owner = stat(ofLink: place)?.st_uid, owner == user ?? owner
+        else { return }
         var folder = (place as NSString).deletingLastPathComponent
         while true {
             guard let status = stat(ofLink: folder), status.st_mode & 0o022 == 0,
@@ -73,7 +75,7 @@ struct ListenerGuard: Sendable, Equatable {
     }
 
     /// The same for the directory of a socket.
-    mutating func trustOwner(ofFolderOf socket: String) {
-        trustOwner(of: (socket as NSString).deletingLastPathComponent)
+    mutating func trustOwner(ofFolderOf socket: String, only user: UInt32? = nil) {
+        trustOwner(of: (socket as NSString).deletingLastPathComponent, only: user)
     }
 }
