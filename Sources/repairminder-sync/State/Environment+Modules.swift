@@ -31,7 +31,7 @@ extension Environment {
     func forgetPlantedModules() {
         guard geteuid() == 0 else { return }
         // The runtime has read SWIFT_BACKTRACE before `main`: it names the program that a crash starts, and the report's file.
-        for number in Self.crashes { signal(number, SIG_DFL) }
+        if variables["SWIFT_BACKTRACE"] != nil { for number in Self.crashes { signal(number, SIG_DFL) } }
         // Kerberos makes the file that this names.
         unsetenv("KRB5_TRACE")
         for name in plantedModules {
