@@ -79,8 +79,13 @@ struct RepairminderSync: AsyncParsableCommand {
             return (failure.status, wantsJSON(arguments) ? failure.document.text : text)
         }
         let code = exitCode(for: error)
-        if code.isSuccess { return (.done, fullMessage(for: error)) }
-        let failure = CommandFailure(code == .validationFailure ? .usage : .internalError, message(for: error))
-        return (failure.status, wantsJSON(arguments) ? failure.document.text : fullMessage(for: error))
+        var text = fullMessage(for: error)
+        if code.isSuccess { return (.done, UsageText.wrapped(text)) }
+        var failure = CommandFailure(code == .validationFailure ? .usage : .internalError, message(for: error))
+        if let hint = UsageText.hint(on: failure.message) {
+            text = text.replacing(failure.message, with: failure.message + hint, maxReplacements: 1)
+            failure.message += hint
+        }
+        return (failure.status, wantsJSON(arguments) ? failure.document.text : UsageText.wrapped(text))
     }
 }

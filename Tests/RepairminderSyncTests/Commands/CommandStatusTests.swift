@@ -137,6 +137,28 @@ import Testing
     }
 
     @Test(
+        "the usage has at most 80 columns, and no part of it is torn apart",
+        arguments: ["list", "set", "export", "feed"])
+    func narrowUsage(_ command: String) throws {
+        for arguments in [[command, "--help"], [command, "--bogus"]] {
+            let lines = try mistake(arguments).text.split(separator: "\n").map(String.init)
+            let first = try #require(lines.firstIndex { $0.lowercased().hasPrefix("usage: ") })
+            let usage = lines[first...].prefix { $0 == lines[first] || $0.hasPrefix("    ") }
+            #expect(usage.count > 1 && usage.allSatisfy { $0.count <= 80 }, "\(usage)")
+            #expect(usage.allSatisfy { line in line.count { $0 == "[" } == line.count { $0 == "]" } }, "\(usage)")
+        }
+    }
+
+    @Test("a file for which there is no argument is said to need a flag")
+    func fileWithoutFlag() throws {
+        let flags = "--config shop.yaml, or --schema shop.yaml if it is a schema"
+        let advice = "Unexpected argument 'shop.yaml'; write \(flags)"
+        #expect(try mistake(["check-config", "shop.yaml"]).text.contains(advice))
+        #expect(try JSONText(parsing: mistake(["status", "shop.yaml", "--json"]).text)["detail"]?.string == advice)
+        #expect(try !mistake(["status", "orders"]).text.contains("--schema"))
+    }
+
+    @Test(
         "a mistyped flag is reported, and not its value, which is no filter",
         arguments: [["list", "orders", "--limt", "5"], ["export", "orders", "--format", "csv", "--srt", "id"]])
     func flagBeforeFilters(arguments: [String]) throws {

@@ -7,6 +7,16 @@ import Testing
 
 @Suite("Queue output and commands")
 struct QueueTextTests {
+    @Test("a sync that ended says what it has not sent")
+    func unsent() throws {
+        func said(_ pending: Int, _ failed: Int) throws -> String? {
+            try SyncCommand.unsent(JSONText(parsing: #"{"pending":\#(pending),"failed":\#(failed)}"#))
+        }
+        #expect(try said(0, 0) == nil)
+        #expect(try said(1, 0) == "1 change still waits: see repairminder-sync queue")
+        #expect(try said(2, 1) == "2 changes still wait, 1 change failed: see repairminder-sync queue")
+    }
+
     @Test("one change is shown with the request that will be sent, safe for a terminal")
     func change() throws {
         let change = try JSONText(

@@ -41,6 +41,17 @@ struct SyncCommand: AsyncParsableCommand {
         }
         let done = answer.status == 200
         try options.show(answer.body ?? (options.json ? nil : .null)) { _ in done ? "synced\n" : "sync started\n" }
+        if done, !options.json, let text = answer.body.flatMap(Self.unsent) { StandardStream.error.write(text + "\n") }
+    }
+
+    /// What the sync has not sent, of the status that answers it; nil if the queue is empty.
+    static func unsent(_ status: JSONText) -> String? {
+        let (pending, failed) = (status["pending"]?.integer ?? 0, status["failed"]?.integer ?? 0)
+        let parts = [
+            pending == 0 ? nil : pending.counted("change still waits", "changes still wait"),
+            failed == 0 ? nil : failed.counted("change failed", "changes failed"),
+        ].compactMap(\.self)
+        return parts.isEmpty ? nil : "\(parts.joined(separator: ", ")): see repairminder-sync queue"
     }
 }
 
