@@ -149,11 +149,13 @@ struct LiveListsTests {
     @Test("the report names what each list lacks, and a token only if one is needed")
     func report() async throws {
         let draft = try await Self.draft(["/notes": Self.json(Self.records(1...3, #""id":"rN""#))])
-        let text = DraftReport(draft: draft, file: "far.yaml", needsToken: false).text
+        let text = DraftReport(draft: draft, file: "far.yaml", tokenFile: nil).text
         #expect(text.contains("Missing: 1\n  notes: pull.since: a parameter"), "\(text)")
         #expect(text.contains("\n  repairminder-sync run --schema ./far.yaml\n"), "\(text)")
         let withToken = DraftReport(draft: draft, file: "far.yaml").text
         #expect(withToken.contains("run --schema ./far.yaml --upstream.token-file FILE"), "\(withToken)")
+        let named = DraftReport(draft: draft, file: "far.yaml", tokenFile: "my token").text
+        #expect(named.contains("run --schema ./far.yaml --upstream.token-file 'my token'"), "\(named)")
     }
 
     private final class Recorder: HTTPTransport {

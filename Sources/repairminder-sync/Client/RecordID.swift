@@ -3,17 +3,16 @@ import LocalAPI
 
 /// The record that an id on the command line means.
 enum RecordID {
-    /// The record's key: an id of a cached record comes first, then the value of a natural key, such as `1486` for an
-    /// order's number. Any other text is returned as it is.
+    /// The record's key: an id of a cached record comes first, then the value of a natural key, such as `1486` or `#1486` for
+    /// an order's number. Any other text is returned as it is.
     static func key(
         of id: String, in entity: String, _ client: LocalAPIClient
     ) async throws(LocalAPIError) -> String {
         if try await cached(id, in: entity, client) != nil { return id }
         let shape = try await EntityShape(of: entity, client)
-        for field in shape.naturalKeys {
-            if let record = try await cached("\(field):\(id)", in: entity, client), let key = record[shape.key]?.plain {
-                return key
-            }
+        let values = id.hasPrefix("#") ? [id, String(id.dropFirst())] : [id]
+        for name in shape.naturalKeys.flatMap({ field in values.map { "\(field):\($0)" } }) {
+            if let record = try await cached(name, in: entity, client), let key = record[shape.key]?.plain { return key }
         }
         return id
     }

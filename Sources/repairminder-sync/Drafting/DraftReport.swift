@@ -8,7 +8,7 @@ struct DraftReport {
     let file: String
     var notes: [String] = []
     /// False if the upstream answered without one.
-    var needsToken = true
+    var tokenFile: String? = "FILE"
 
     private static let most = 12
 
@@ -62,7 +62,7 @@ struct DraftReport {
         let settings = draft.settings.map { " --upstream.setting \($0)=…" }.joined()
         let address = draft.schema.upstream.baseURL == nil ? " --upstream.base-url URL" : ""
         let secrets = draft.schema.upstream.headerSecrets.map { " --upstream.secret \($0)=FILE" }.joined()
-        let flags = address + (needsToken ? " --upstream.token-file FILE" : "") + secrets + settings
+        let flags = address + (tokenFile.map { " --upstream.token-file \(ShellWord.quoted($0))" } ?? "") + secrets + settings
         return [
             "repairminder-sync demo --schema \(path)\(demo)",
             "repairminder-sync check-config --probe --schema \(path)\(flags)",

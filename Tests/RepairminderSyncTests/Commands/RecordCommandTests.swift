@@ -112,6 +112,21 @@ import Testing
         #expect(failure?.status == .temporaryFailure)
     }
 
+    @Test("a number may have a # in front, as people write it", arguments: ["1486", "#1486"])
+    func numberWithSign(_ id: String) async throws {
+        let client = LocalAPIClient { (request) throws(LocalAPIError) in
+            let shape = #"{"key":"id","fields":[{"name":"number","natural":true}]}"#
+            if request.target == "/v1/schema/orders" { return LocalAPIResponse(status: 200, body: Array(shape.utf8)) }
+            let path = String(request.target.prefix { $0 != "?" })
+            guard path.hasPrefix("/v1/orders/number"), path.hasSuffix("1486"), !path.contains("%23") else {
+                let problem = #"{"title":"Not found","detail":"not in the cache","code":"not_cached"}"#
+                return LocalAPIResponse(status: 404, body: Array(problem.utf8))
+            }
+            return LocalAPIResponse(status: 200, body: Array(#"{"id":"a"}"#.utf8))
+        }
+        #expect(try await RecordID.key(of: id, in: "orders", client) == "a")
+    }
+
     @Test("a snoozed reminder is shown with the time at which it comes again")
     func snoozedReminder() throws {
         let reminder = try JSONText(

@@ -81,8 +81,8 @@ struct InitCommand: AsyncParsableCommand {
             throw CommandFailure(.badData, reason + Self.lines([hint].compactMap(\.self) + notes))
         }
         notes += [hint].compactMap(\.self)
-        let needsToken = from != nil || tokenFile != nil
-        let report = DraftReport(draft: draft, file: file, notes: notes, needsToken: needsToken).text
+        let token = tokenFile ?? (from == nil ? nil : "FILE")
+        let report = DraftReport(draft: draft, file: file, notes: notes, tokenFile: token).text
         guard !dryRun else {
             try StandardStream.output.writeResult(draft.yaml)
             return StandardStream.error.write(report)
