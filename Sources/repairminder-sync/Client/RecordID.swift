@@ -12,7 +12,7 @@ enum RecordID {
         let shape = try await EntityShape(of: entity, client)
         let values = id.hasPrefix("#") ? [id, String(id.dropFirst())] : [id]
         for name in shape.naturalKeys.flatMap({ field in values.map { "\(field):\($0)" } }) {
-            if let record = try await cached(name, in: entity, client), let key = record[shape.key]?.plain { return key }
+            if let key = try await cached(name, in: entity, client)?[shape.key]?.plain { return key }
         }
         return id
     }

@@ -7,7 +7,7 @@ struct DraftReport {
     /// The file that was written, or is to be.
     let file: String
     var notes: [String] = []
-    /// False if the upstream answered without one.
+    /// That of the token; nil if the upstream answered without one.
     var tokenFile: String? = "FILE"
 
     private static let most = 12
@@ -62,7 +62,8 @@ struct DraftReport {
         let settings = draft.settings.map { " --upstream.setting \($0)=…" }.joined()
         let address = draft.schema.upstream.baseURL == nil ? " --upstream.base-url URL" : ""
         let secrets = draft.schema.upstream.headerSecrets.map { " --upstream.secret \($0)=FILE" }.joined()
-        let flags = address + (tokenFile.map { " --upstream.token-file \(ShellWord.quoted($0))" } ?? "") + secrets + settings
+        let token = tokenFile.map { " --upstream.token-file \(ShellWord.quoted($0))" } ?? ""
+        let flags = address + token + secrets + settings
         return [
             "repairminder-sync demo --schema \(path)\(demo)",
             "repairminder-sync check-config --probe --schema \(path)\(flags)",
