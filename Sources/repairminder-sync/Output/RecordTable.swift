@@ -47,7 +47,8 @@ enum RecordTable {
             if known.insert(name).inserted { names.append(name) }
         }
         let ranked = names.enumerated().sorted { (rank($0.element), $0.offset) < (rank($1.element), $1.offset) }
-        let first = [key] + kept.filter { $0 != key && known.contains($0) }
+        var first = [key]
+        for name in kept where known.contains(name) && !first.contains(name) { first.append(name) }
         let others = ranked.map(\.element).filter { !first.contains($0) }
         return first + others.prefix(max(most - first.count + 1, 0))
     }

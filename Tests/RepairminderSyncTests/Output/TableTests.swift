@@ -138,6 +138,12 @@ import Testing
         #expect(RecordTable.list([record], fields: nil, isWide: true).header.count == 8)
     }
 
+    @Test("a list that is sorted by a natural key has its column once")
+    func sortedByNaturalKey() throws {
+        let record = try JSONText(parsing: #"{"id":"1","number":7,"a":1}"#)
+        #expect(RecordTable.list([record], fields: nil, kept: ["id", "number", "number"]).header == ["id", "number", "a"])
+    }
+
     @Test("many records with other fields each take no time that grows with their square", .timeLimit(.minutes(10)))
     func manyFields() throws {
         let records = try (0..<100_000).map { try JSONText(parsing: #"{"id":"\#($0)","a\#($0)":1}"#) }
