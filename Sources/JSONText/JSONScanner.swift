@@ -152,6 +152,8 @@ struct JSONScanner {
     @inline(never)
     private func unexpected(insteadOf byte: UInt8) -> JSONError {
         guard at < bytes.count else { return error("the text ends too early") }
+        // A member's name stands after a comma.
+        if byte == UInt8(ascii: "\""), bytes[at] == UInt8(ascii: "}") { return error("a comma before }") }
         return error("expected \(Character(Unicode.Scalar(byte))), found \(Character(Unicode.Scalar(bytes[at])))")
     }
 

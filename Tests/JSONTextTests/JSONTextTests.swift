@@ -27,6 +27,17 @@ struct JSONTextTests {
     }
 
     @Test(
+        "a comma after the last member is named as such",
+        arguments: [
+            ("{\"a\":1, }", "a comma before }"), ("{\"a\":1,'b':2}", "expected \", found '"),
+            ("{\"a\":1,", "the text ends too early"),
+        ])
+    func lastComma(_ text: String, _ problem: String) {
+        let error = #expect(throws: JSONError.self) { try JSONText(parsing: text) }
+        #expect(error?.problem == problem)
+    }
+
+    @Test(
         "invalid UTF-8 is rejected",
         arguments: [[0xFF], [0xC0, 0x80], [0xED, 0xA0, 0x80], [0xF5, 0x80, 0x80, 0x80], [0xE2, 0x82], [0xC3]])
     func refusesBrokenUTF8(_ inner: [UInt8]) {
