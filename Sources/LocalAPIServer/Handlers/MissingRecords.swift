@@ -16,7 +16,7 @@ extension Handlers {
             return (error as? CacheError).map { Problem($0) } ?? .unavailable("\(error)")
         }
         var problem = missing("\(entity)/\(key)", outcome)
-        problem.detail += Self.idAlone(entity, key)
+        problem.detail += Self.idAlone(entity, key) + byNaturalKey(entity, key)
         return problem
     }
 
@@ -92,6 +92,15 @@ extension Handlers {
     private static func idAlone(_ entity: String, _ key: String) -> String {
         guard key.hasPrefix("\(entity)/") else { return "" }
         return "; the id alone would be \(key.dropFirst(entity.count + 1))"
+    }
+
+    /// For a caller who gave `1486` or `#1486`, an order's number, where the id is `order_number:1486`.
+    private func byNaturalKey(_ name: String, _ key: String) -> String {
+        guard let entity = schema[name], entity.naturalKey(in: key) == nil else { return "" }
+        let values = key.hasPrefix("#") ? [key, String(key.dropFirst())] : [key]
+        let ids = entity.fields.filter(\.isNatural).flatMap { field in values.map { "\(field.name):\($0)" } }
+        let known = ids.first { (try? store.key(of: entity, $0)) != nil }
+        return known.map { "; there is \(name)/\($0)" } ?? ""
     }
 
     /// Until the upstream takes calls again, or the next pull begins.

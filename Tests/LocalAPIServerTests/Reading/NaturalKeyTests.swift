@@ -31,6 +31,16 @@ struct NaturalKeyTests {
         #expect(await api.call("GET", "/v1/orders/number:7").status == 404)
     }
 
+    @Test("an id that is only the value is answered with the id that names the record", arguments: ["7", "%237"])
+    func valueAlone(_ value: String) async throws {
+        let api = try await filled()
+        let read = await api.call("GET", "/v1/orders/\(value)?refresh=false")
+        #expect(read.status == 404 && read.json["detail"]?.string?.hasSuffix("; there is orders/number:7") == true)
+        let write = await api.call("PATCH", "/v1/orders/\(value)", body: #"{"status":"ready"}"#)
+        #expect(write.status == 404 && write.text.contains("; there is orders/number:7; read it first"))
+        #expect(await !api.call("GET", "/v1/orders/6?refresh=false").text.contains("there is orders"))
+    }
+
     @Test("a value that the whole list lacks is not listed, in a batch too")
     func unlisted() async throws {
         let api = try await filled()
