@@ -12,10 +12,7 @@ struct ConflictTests {
     private let now = TestCache.now
 
     private func cache(_ record: String, _ policy: String = "last_write_wins") async throws -> TestCache {
-        let cache = try TestCache(
-            schema: TestCache.shop.replacing("  orders:\n", with: "  orders:\n    conflict: \(policy)\n"))
-        _ = try await cache.pull("orders", "[\(record)]")
-        return cache
+        try await .with(orders: "[\(record)]", conflict: policy)
     }
 
     private func edit(_ cache: TestCache, _ body: String, offset: Duration = .zero) async throws {

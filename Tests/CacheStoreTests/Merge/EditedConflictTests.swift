@@ -12,9 +12,7 @@ struct EditedConflictTests {
 
     /// A record whose notes are changed here, then as `theirs` says, then here again.
     private func cache(_ theirs: String) async throws -> TestCache {
-        let cache = try TestCache(
-            schema: TestCache.shop.replacing("  orders:\n", with: "  orders:\n    conflict: manual\n"))
-        _ = try await cache.pull("orders", #"[{"id":"a","notes":"n","total":1}]"#)
+        let cache = try await TestCache.with(orders: #"[{"id":"a","notes":"n","total":1}]"#, conflict: "manual")
         try await edit(cache, "mine", at: now)
         _ = try await cache.pull("orders", "[\(theirs)]")
         try await edit(cache, "mine, later", at: now + .seconds(60))

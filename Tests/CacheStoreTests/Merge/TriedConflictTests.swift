@@ -12,9 +12,7 @@ struct TriedConflictTests {
 
     /// With such an edit of the notes, and a page of the server's version after it. Returns the key of the attempt.
     private func tried(_ policy: String, then server: String) async throws -> (cache: TestCache, key: String) {
-        let cache = try TestCache(
-            schema: TestCache.shop.replacing("  orders:\n", with: "  orders:\n    conflict: \(policy)\n"))
-        _ = try await cache.pull("orders", #"[{"id":"a","notes":"n"}]"#)
+        let cache = try await TestCache.with(orders: #"[{"id":"a","notes":"n"}]"#, conflict: policy)
         try await cache.change("orders", "a", #"{"notes":"mine"}"#)
         let change = try await cache.begun()
         let lost = PushFailure(.timeout, message: "no answer")

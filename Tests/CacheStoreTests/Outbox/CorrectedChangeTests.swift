@@ -173,9 +173,7 @@ struct CorrectedChangeTests {
 
     @Test("a value set by an attempt with a lost answer is in no conflict with the correction of the refused change")
     func lostBefore() async throws {
-        let cache = try TestCache(
-            schema: TestCache.shop.replacing("  orders:\n", with: "  orders:\n    conflict: manual\n"))
-        _ = try await cache.pull("orders", #"[{"id":"a","notes":"n","total":1}]"#)
+        let cache = try await TestCache.with(orders: #"[{"id":"a","notes":"n","total":1}]"#, conflict: "manual")
         try await edit(cache, "a", #"{"notes":"lost"}"#)
         let lost = try await cache.begun()
         let timeout = PushFailure(.timeout, message: "no answer")

@@ -16,9 +16,7 @@ struct PendingTests {
 
     /// Changes of 20 orders and of messages, some of which wait for others, after random attempts.
     private func filled(_ random: inout SeededRandom) async throws -> TestCache {
-        let cache = try TestCache(
-            schema: TestCache.shop.replacing("  orders:\n", with: "  orders:\n    conflict: manual\n"))
-        _ = try await cache.pull("orders", orders("0"))
+        let cache = try await TestCache.with(orders: orders("0"), conflict: "manual")
         for number in 0..<20 {
             let body = JSONText.object(["notes": .string("mine \(number)")])
             try await cache.store.update("orders", key: "k\(number)", body: body, at: now + .seconds(Int64(number / 3)))

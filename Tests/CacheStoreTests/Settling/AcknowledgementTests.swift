@@ -11,10 +11,7 @@ struct AcknowledgementTests {
     private let now = TestCache.now
 
     private func cache(_ record: String = #"{"id":"a","notes":"A"}"#) async throws -> TestCache {
-        let cache = try TestCache(
-            schema: TestCache.shop.replacing("  orders:\n", with: "  orders:\n    conflict: manual\n"))
-        _ = try await cache.pull("orders", "[\(record)]")
-        return cache
+        try await .with(orders: "[\(record)]", conflict: "manual")
     }
 
     private func pull(

@@ -13,10 +13,7 @@ struct NormalFormTests {
     private func cache(_ policy: String, _ record: String = #"{"id":"a","notes":"A","total":1}"#) async throws
         -> TestCache
     {
-        let cache = try TestCache(
-            schema: TestCache.shop.replacing("  orders:\n", with: "  orders:\n    conflict: \(policy)\n"))
-        _ = try await cache.pull("orders", "[\(record)]")
-        return cache
+        try await .with(orders: "[\(record)]", conflict: policy)
     }
 
     private func acknowledge(_ cache: TestCache, _ change: OutboxChange, _ answer: String?) async throws {

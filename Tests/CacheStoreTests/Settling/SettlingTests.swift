@@ -14,10 +14,7 @@ struct SettlingTests {
     private func cache(_ record: String = #"{"id":"a","notes":"A"}"#, _ policy: String = "manual") async throws
         -> TestCache
     {
-        let cache = try TestCache(
-            schema: TestCache.shop.replacing("  orders:\n", with: "  orders:\n    conflict: \(policy)\n"))
-        _ = try await cache.pull("orders", "[\(record)]")
-        return cache
+        try await .with(orders: "[\(record)]", conflict: policy)
     }
 
     private func pull(

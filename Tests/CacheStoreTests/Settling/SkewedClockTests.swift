@@ -16,10 +16,7 @@ struct SkewedClockTests {
     }
 
     private func cache() async throws -> TestCache {
-        let cache = try TestCache(
-            schema: TestCache.shop.replacing("  orders:\n", with: "  orders:\n    conflict: manual\n"))
-        _ = try await cache.pull("orders", "[\(version("A", 1, 5))]")
-        return cache
+        try await .with(orders: "[\(version("A", 1, 5))]", conflict: "manual")
     }
 
     private func pull(_ cache: TestCache, _ record: String, after seconds: Int) async throws {

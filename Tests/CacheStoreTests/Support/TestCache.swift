@@ -33,6 +33,13 @@ final class TestCache: Sendable {
         }
     }
 
+    /// The shop with these orders, whose conflicts are decided so.
+    static func with(orders: String, conflict policy: String) async throws -> TestCache {
+        let cache = try TestCache(schema: shop.replacing("  orders:\n", with: "  orders:\n    conflict: \(policy)\n"))
+        _ = try await cache.pull("orders", orders)
+        return cache
+    }
+
     /// Set this when the test damages the database on purpose.
     var isDamaged: Bool {
         get { damaged.load(ordering: .relaxed) }
