@@ -209,7 +209,7 @@ struct AbsencePushTests {
     @Test("an edit of a new record that was not shown yet does not fail at the first 404 after that")
     func unseenBefore() async throws {
         let test = try await test()
-        _ = try await test.store.create("orders", body: .object(["notes": "new"]), at: test.clock.timestamp)
+        _ = try await test.create()
         try await test.send()
         try await test.change("server-1", #"{"notes":"mine"}"#)
         test.upstream.hideRecords(true)
@@ -227,7 +227,7 @@ struct AbsencePushTests {
     @Test("an edit of a new record waits while a part of the upstream that is behind does not know the record")
     func unknownToSome() async throws {
         let test = try await test()
-        _ = try await test.store.create("orders", body: .object(["notes": "new"]), at: test.clock.timestamp)
+        _ = try await test.create()
         try await test.send()
         try await test.change("server-1", #"{"notes":"mine"}"#)
         test.upstream.fail(notFound, times: 3)

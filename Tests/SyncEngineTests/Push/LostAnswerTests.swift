@@ -42,7 +42,7 @@ struct LostAnswerTests {
                 "call: POST /orders }",
                 with: #"call: POST /orders, look_up: { match: [notes], path: "/orders?notes={notes}" } }"#)
         let test = try await test(yaml)
-        let key = try await test.store.create("orders", body: .object(["notes": "new"]), at: test.clock.timestamp)
+        let key = try await test.create()
         test.upstream.fail(.unclear(status: nil, "no answer"), afterApplying: true)
         try await test.send()
         let made = test.upstream.records("/orders").filter { $0["notes"] == "new" }
@@ -104,7 +104,7 @@ struct LostAnswerTests {
         let yaml = TestEngine.shop.replacing("  idempotency_header: Idempotency-Key\n", with: "")
             .replacing("call: POST /orders }", with: "call: POST /orders, look_up: { match: [notes] } }")
         let test = try await test(yaml)
-        _ = try await test.store.create("orders", body: .object(["notes": "new"]), at: test.clock.timestamp)
+        _ = try await test.create()
         test.upstream.fail(.unclear(status: nil, "no answer"))
         try await test.send()
         let readings = Counter()
@@ -133,7 +133,7 @@ struct LostAnswerTests {
                           delete: { call: "DELETE /orders/{id}" }
                     """)
         let test = try await test(yaml)
-        let local = try await test.store.create("orders", body: .object(["notes": "new"]), at: test.clock.timestamp)
+        let local = try await test.create()
         test.upstream.fail(.unclear(status: nil, "no answer"), afterApplying: true)
         try await test.send()
         let list = JSONText.array(test.upstream.records("/orders")).text

@@ -44,7 +44,7 @@ struct LostEditTests {
     @Test("a creation is repeated under its key there")
     func creation() async throws {
         let test = try TestEngine(schema: creationKeys)
-        _ = try await test.store.create("orders", body: .object(["notes": "new"]), at: test.clock.timestamp)
+        _ = try await test.create()
         test.upstream.fail(.unclear(status: nil, "no answer"), afterApplying: true)
         try await test.send()
         try await test.send()

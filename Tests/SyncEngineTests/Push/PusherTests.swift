@@ -18,16 +18,12 @@ struct PusherTests {
         return test
     }
 
-    private func create(_ entity: String, _ body: String, _ test: TestEngine) async throws -> String {
-        try await test.store.create(entity, body: JSONText(parsing: body), at: test.clock.timestamp)
-    }
-
     // MARK: An answer without a record
 
     @Test("a creation answered without a key is repeated once, then left to the next pull", arguments: [1, 2])
     func emptyAnswer(_ times: Int) async throws {
         let test = try await test()
-        let key = try await create("orders", #"{"notes":"new"}"#, test)
+        let key = try await test.create()
         test.upstream.answerEmpty(times: times)
         try await test.send()
         #expect(try test.store.pendingCount().pending == 1)
@@ -115,7 +111,7 @@ struct PusherTests {
     func exists() async throws {
         for (there, failed) in [("new", 0), ("other", 1)] {
             let test = try await test(keepsKeys: true)
-            _ = try await create("orders", #"{"id":"b","notes":"new"}"#, test)
+            _ = try await test.create(#"{"id":"b","notes":"new"}"#)
             try test.upstream.set("/orders", #"[{"id":"b","notes":"\#(there)"}]"#)
             test.upstream.fail(.changed(status: 409, "exists"))
             try await test.send()
@@ -127,7 +123,7 @@ struct PusherTests {
         "an old answer to a repeat does not revert a later edit")
     func repetition() async throws {
         let test = try await test()
-        let key = try await create("orders", #"{"notes":"new"}"#, test)
+        let key = try await test.create()
         test.upstream.fail(.unclear(status: nil, "no answer"), afterApplying: true)
         try await test.send()
         try test.upstream.set("/orders", #"[{"id":"server-1","notes":"theirs"}]"#)
@@ -168,7 +164,7 @@ struct PusherTests {
         let yaml = withoutKeys.replacing(
             "call: POST /orders }", with: "call: POST /orders, look_up: { match: [notes] } }")
         let test = try await test(yaml, keepsKeys: true)
-        _ = try await create("orders", #"{"id":"b","notes":"new"}"#, test)
+        _ = try await test.create(#"{"id":"b","notes":"new"}"#)
         test.upstream.fail(.unclear(status: nil, "no answer"), afterApplying: true)
         try await test.send()
         try await test.send()
@@ -181,7 +177,7 @@ struct PusherTests {
         let yaml = withoutKeys.replacing("call: POST /orders }", with: "call: POST /orders, look_up: key }")
         for arrives in [true, false] {
             let test = try await test(yaml, keepsKeys: true)
-            _ = try await create("orders", #"{"id":"b","notes":"new"}"#, test)
+            _ = try await test.create(#"{"id":"b","notes":"new"}"#)
             test.upstream.fail(.unclear(status: nil, "no answer"), afterApplying: arrives)
             try await test.send()
             try await test.send()
@@ -199,7 +195,7 @@ struct PusherTests {
     func lookUpBesideGone() async throws {
         let yaml = withoutKeys.replacing("call: POST /orders }", with: "call: POST /orders, look_up: key }")
         let test = try await test(yaml, keepsKeys: true)
-        _ = try await create("orders", #"{"id":"b","notes":"new"}"#, test)
+        _ = try await test.create(#"{"id":"b","notes":"new"}"#)
         test.upstream.fail(.unclear(status: nil, "no answer"))
         try await test.send()
         // Single records were served before, and the list has one that the cache has not.
@@ -225,7 +221,7 @@ struct PusherTests {
             _ = try await test.store.apply(
                 PulledPage(entity: "messages", records: #"[{"id":"m","order_id":"a","text":"ok"}]"#),
                 at: test.clock.timestamp)
-            _ = try await create("messages", #"{"order_id":"a","text":"ok"}"#, test)
+            _ = try await test.create(#"{"order_id":"a","text":"ok"}"#, in: "messages")
             test.upstream.fail(.unclear(status: nil, "no answer"), afterApplying: arrives)
             try await test.send()
             try await test.send()
@@ -243,7 +239,7 @@ struct PusherTests {
         let test = try await test(
             TestEngine.shop.replacing(
                 "call: POST /orders }", with: "call: POST /orders, look_up: { match: [notes] } }"))
-        _ = try await create("orders", #"{"notes":"new"}"#, test)
+        _ = try await test.create()
         test.upstream.fail(.unclear(status: nil, "no answer"), afterApplying: arrives)
         try await test.send()
         try await test.send()
@@ -256,7 +252,7 @@ struct PusherTests {
     func keyInBody() async throws {
         let route = #"create: { call: POST /orders, body: { <<: $fields, request: "{$key}" } }"#
         let test = try await test(withoutKeys.replacing("create: { call: POST /orders }", with: route))
-        _ = try await create("orders", #"{"notes":"new"}"#, test)
+        _ = try await test.create()
         test.upstream.fail(.unclear(status: nil, "no answer"), afterApplying: true)
         for _ in 1...2 { try await test.send() }
         #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
@@ -269,7 +265,7 @@ struct PusherTests {
         let test = try await test(
             TestEngine.shop.replacing(
                 "call: POST /orders }", with: "call: POST /orders, look_up: { match: [notes] } }"))
-        _ = try await create("orders", #"{"notes":"new"}"#, test)
+        _ = try await test.create()
         test.upstream.fail(.unclear(status: nil, "no answer"), times: 2)
         try await test.send()
         test.clock.advance(by: .seconds(40))
@@ -288,7 +284,7 @@ struct PusherTests {
     func barredLookUp(status: Int) async throws {
         let test = try await test(
             withoutKeys.replacing("call: POST /orders }", with: "call: POST /orders, look_up: { match: [notes] } }"))
-        _ = try await create("orders", #"{"notes":"new"}"#, test)
+        _ = try await test.create()
         test.upstream.fail(.unclear(status: nil, "no answer"))
         try await test.send()
         let refused = "GET /orders answered \(status)"
@@ -312,7 +308,7 @@ struct PusherTests {
             "notes: { type: string }",
             with: "notes: { type: string }\n      client_id: { type: string, from: client.id }")
         let test = try await test(yaml)
-        _ = try await create("orders", #"{"client_id":"c7"}"#, test)
+        _ = try await test.create(#"{"client_id":"c7"}"#)
         test.upstream.fail(.unclear(status: nil, "no answer"))
         try await test.send()
         try test.upstream.set("/orders", #"[{"id":"a"},{"id":"b","client":{"id":"c7"}}]"#)
@@ -324,7 +320,7 @@ struct PusherTests {
     @Test("a creation that cannot be looked up is left to a person, not duplicated")
     func unknowable() async throws {
         let test = try await test(withoutKeys)
-        _ = try await create("orders", #"{"notes":"new"}"#, test)
+        _ = try await test.create()
         test.upstream.fail(.unclear(status: nil, "no answer"), afterApplying: true)
         try await test.send()
         try await test.send()
@@ -342,7 +338,7 @@ struct PusherTests {
         let yaml = withoutKeys.replacing(
             "call: POST /orders }", with: "call: POST /orders, look_up: { match: [notes] } }")
         let test = try await test(yaml)
-        let key = try await create("orders", #"{"notes":"new"}"#, test)
+        let key = try await test.create()
         test.upstream.fail(.unclear(status: nil, "no answer"), afterApplying: true)
         try await test.send()
         // The list is behind.

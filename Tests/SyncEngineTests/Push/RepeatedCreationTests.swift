@@ -14,7 +14,7 @@ struct RepeatedCreationTests {
 
     private func test(_ yaml: String) async throws -> (TestEngine, key: String) {
         let test = try await TestEngine.with(yaml)
-        let key = try await test.store.create("orders", body: .object(["notes": "new"]), at: test.clock.timestamp)
+        let key = try await test.create()
         return (test, key)
     }
 

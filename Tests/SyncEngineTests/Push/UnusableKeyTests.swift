@@ -10,10 +10,6 @@ import Upstream
 /// A pull sets such records aside, so no answer may bring them in either.
 @Suite("An answer with a key that cannot be used")
 struct UnusableKeyTests {
-    private func create(_ test: TestEngine) async throws -> String {
-        try await test.store.create("orders", body: .object(["notes": "new"]), at: test.clock.timestamp)
-    }
-
     @Test(
         "leaves a creation to a person, who is told of it",
         arguments: [
@@ -21,7 +17,7 @@ struct UnusableKeyTests {
         ])
     func created(_ key: String) async throws {
         let test = try await TestEngine.with()
-        let own = try await create(test)
+        let own = try await test.create()
         try test.upstream.answer(#"{"id":\#(key),"notes":"new"}"#, times: 1, applying: false)
         try await test.send()
         #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 1))
@@ -36,7 +32,7 @@ struct UnusableKeyTests {
     func lookedUp() async throws {
         for isLost in [false, true] {
             let test = try await TestEngine.with(TestEngine.shopWithLookUp)
-            let own = try await create(test)
+            let own = try await test.create()
             try test.upstream.set("/orders", #"[{"id":"a","notes":"n"},{"id":"..","notes":"new"}]"#)
             if isLost {
                 test.upstream.fail(.unclear(status: nil, "lost"))

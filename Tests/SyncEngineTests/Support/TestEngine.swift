@@ -102,6 +102,10 @@ struct TestEngine {
         try store.pending(PendingQuery(limit: 1)).changes.first?.at(path: "error.\(member)")?.string
     }
 
+    func create(_ body: String = #"{"notes":"new"}"#, in entity: String = "orders") async throws -> String {
+        try await store.create(entity, body: JSONText(parsing: body), at: clock.timestamp)
+    }
+
     func change(_ key: String, _ body: String) async throws {
         try await store.update("orders", key: key, body: JSONText(parsing: body), at: clock.timestamp)
     }

@@ -18,10 +18,6 @@ struct AnswerTests {
         try await .with(orders: #"[{"id":"a","notes":"n","total":1}]"#, yaml)
     }
 
-    private func create(_ body: String, _ test: TestEngine) async throws -> String {
-        try await test.store.create("orders", body: JSONText(parsing: body), at: test.clock.timestamp)
-    }
-
     private let unrecognised = UpstreamError.unclear(status: 200, "PATCH answered 200 without saying …")
 
     // MARK: Accepted
@@ -29,7 +25,7 @@ struct AnswerTests {
     @Test("a creation answered with a job becomes the record that the job has made")
     func job() async throws {
         let test = try await test(TestEngine.shopWithLookUp)
-        let key = try await create(#"{"notes":"new"}"#, test)
+        let key = try await test.create()
         try test.upstream.answerLater(#"{"id":"job-77","state":"queued"}"#, times: 1)
         try await test.send()
         #expect(try test.error() == "accepted")
@@ -72,7 +68,7 @@ struct AnswerTests {
     @Test("without a look-up, the key in the answer is believed")
     func keyOfLater() async throws {
         let test = try await test()
-        let key = try await create(#"{"notes":"new"}"#, test)
+        let key = try await test.create()
         try test.upstream.answerLater(#"{"id":"b"}"#, times: 1)
         try await test.send()
         #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
@@ -83,7 +79,7 @@ struct AnswerTests {
     func lookedUp() async throws {
         for isListed in [true, false] {
             let test = try await test(TestEngine.shopWithLookUp)
-            _ = try await create(#"{"notes":"new"}"#, test)
+            _ = try await test.create()
             test.upstream.answerEmpty(times: 9)
             test.upstream.failList("/orders", isListed ? nil : .unclear(status: 503, "down"))
             try await test.send()
@@ -100,7 +96,7 @@ struct AnswerTests {
     @Test("#18 a creation that was accepted and is never listed is left to a person, not sent again")
     func neverListed() async throws {
         let test = try await test(TestEngine.shopWithLookUp)
-        _ = try await create(#"{"notes":"new"}"#, test)
+        _ = try await test.create()
         test.upstream.answerEmpty(times: 9)
         test.upstream.failList("/orders", .unclear(status: 503, "down"))
         try await test.send()
@@ -118,7 +114,7 @@ struct AnswerTests {
     @Test("a creation that was accepted is not sent again after look-ups that failed")
     func failedLookUps() async throws {
         let test = try await test(TestEngine.shopWithLookUp)
-        _ = try await create(#"{"notes":"new"}"#, test)
+        _ = try await test.create()
         test.upstream.answerEmpty(times: 9)
         test.upstream.failList("/orders", .unclear(status: 503, "down"))
         for _ in 1...2 { try await test.send() }
@@ -136,7 +132,7 @@ struct AnswerTests {
     @Test("a creation without a record is repeated under its key while the record cannot be read")
     func notReadable() async throws {
         let test = try await test()
-        let key = try await create(#"{"notes":"new"}"#, test)
+        let key = try await test.create()
         test.upstream.answerEmpty(times: 2)
         test.upstream.failRecords(.malformed("no"))
         try await test.send()
@@ -211,7 +207,7 @@ struct AnswerTests {
     @Test("an envelope with a key of another record does not take the new record's place")
     func envelope() async throws {
         let test = try await test(TestEngine.shopWithLookUp)
-        _ = try await create(#"{"notes":"new"}"#, test)
+        _ = try await test.create()
         try test.upstream.answer(#"{"jsonrpc":"2.0","id":"a","result":7}"#, times: 1)
         try await test.send()
         #expect(try test.record("a")?["notes"] == "n", "the record that was there before")
@@ -223,7 +219,7 @@ struct AnswerTests {
     @Test("nor does one with the key of a record that the upstream no longer has")
     func envelopeOfGone() async throws {
         let test = try await test(TestEngine.shopWithLookUp)
-        _ = try await create(#"{"notes":"new"}"#, test)
+        _ = try await test.create()
         try test.upstream.set("/orders", "[]")
         try test.upstream.answer(#"{"id":"a","result":7}"#, times: 1)
         try await test.send()
@@ -235,7 +231,7 @@ struct AnswerTests {
     func oldRecord() async throws {
         for (isMade, lookUp) in [(true, true), (false, true), (true, false), (false, false)] {
             let test = try await test(lookUp ? TestEngine.shopWithLookUp : TestEngine.shop)
-            let key = try await create(#"{"notes":"new"}"#, test)
+            let key = try await test.create()
             try test.upstream.answer(#"{"id":"a","notes":"n","total":1}"#, times: 9, applying: isMade)
             for number in 0...6 { try await test.send(after: .seconds(600 * number)) }
             let isFound = isMade && lookUp
@@ -255,7 +251,7 @@ struct AnswerTests {
     @Test("an answer of a known record with all that was sent is an upsert")
     func upsert() async throws {
         let test = try await test()
-        let key = try await create(#"{"notes":"n"}"#, test)
+        let key = try await test.create(#"{"notes":"n"}"#)
         try test.upstream.answer(#"{"id":"a","notes":"n","total":2}"#, times: 1, applying: false)
         try await test.send()
         #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
@@ -265,7 +261,7 @@ struct AnswerTests {
     @Test("an answer of another value counts if a pull brought the new record before it")
     func pulledAnswer() async throws {
         let test = try await test()
-        let key = try await create(#"{"notes":"new"}"#, test)
+        let key = try await test.create()
         try test.upstream.answer(#"{"id":"server-1","notes":"new, as theirs"}"#, times: 1)
         test.upstream.onPush { [store = test.store, now = test.clock.timestamp] in
             _ = try? await store.apply(
@@ -279,7 +275,7 @@ struct AnswerTests {
     @Test("a creation answered with its key alone has the server's members at once")
     func keyAlone() async throws {
         let test = try await test()
-        _ = try await create(#"{"notes":"new"}"#, test)
+        _ = try await test.create()
         try test.upstream.answer(#"{"id":"server-1"}"#, times: 1)
         try await test.send()
         #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
@@ -360,7 +356,7 @@ struct AnswerTests {
     @Test("#1 a creation with unrecognised answers is repeated under its key, and kept in the end")
     func unrecognisedCreation() async throws {
         let test = try await test()
-        _ = try await create(#"{"notes":"new"}"#, test)
+        _ = try await test.create()
         test.upstream.fail(unrecognised, afterApplying: true, times: 9)
         for _ in 1...5 { try await test.send() }
         #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 1))

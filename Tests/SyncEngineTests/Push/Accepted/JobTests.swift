@@ -44,7 +44,7 @@ struct JobTests {
     @Test("does not become a record with the job's key, even if the job shares a field with the record")
     func creation() async throws {
         let test = try await TestEngine.with(TestEngine.shopWithLookUp)
-        let key = try await test.store.create("orders", body: .object(["notes": "new"]), at: test.clock.timestamp)
+        let key = try await test.create()
         try test.upstream.answerLater(#"{"id":"77","notes":"queued"}"#, times: 1)
         try await test.send()
         #expect(try test.error() == "accepted")

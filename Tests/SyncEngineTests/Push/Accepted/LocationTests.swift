@@ -13,14 +13,10 @@ struct LocationTests {
         try await .with(orders: #"[{"id":"a","notes":"n","total":1}]"#, yaml)
     }
 
-    private func create(_ body: String, _ test: TestEngine) async throws -> String {
-        try await test.store.create("orders", body: JSONText(parsing: body), at: test.clock.timestamp)
-    }
-
     @Test("#18 a creation answered with its address is read there, and has its key at once")
     func location() async throws {
         let test = try await test()
-        let key = try await create(#"{"notes":"new"}"#, test)
+        let key = try await test.create()
         test.upstream.answerLocations(times: 1)
         try await test.send()
         #expect(try test.store.pendingCount().pending == 0)
@@ -36,7 +32,7 @@ struct LocationTests {
         ] {
             let test = try await test(lookUp ? TestEngine.shopWithLookUp : TestEngine.shop)
             try test.upstream.set("/orders", #"[{"id":"a","notes":"n"},{"id":"z","notes":"theirs"}]"#)
-            let key = try await create(#"{"notes":"new"}"#, test)
+            let key = try await test.create()
             test.upstream.answerLocations(location, times: 1)
             for _ in 1...2 { try await test.send(after: .seconds(1)) }
             #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
@@ -49,7 +45,7 @@ struct LocationTests {
     @Test("a creation answered with the address of its record is that one, though a pull was faster")
     func pulledLocation() async throws {
         let test = try await test()
-        let key = try await create(#"{"notes":"new"}"#, test)
+        let key = try await test.create()
         test.upstream.answerLocations(times: 1)
         test.upstream.onPush { [store = test.store, now = test.clock.timestamp] in
             _ = try? await store.apply(
@@ -65,7 +61,7 @@ struct LocationTests {
     func unservedLocation() async throws {
         for (location, named) in [(nil, true), ("/orders/a", false)] as [(String?, Bool)] {
             let test = try await test(TestEngine.shopWithLookUp)
-            let key = try await create(#"{"notes":"new"}"#, test)
+            let key = try await test.create()
             test.upstream.failRecords(.refused(status: 405, "GET /orders/server-1 answered 405"))
             test.upstream.answerLocations(location, times: 1)
             test.upstream.failList("/orders", .unclear(status: 502, "GET /orders answered 502"))
@@ -80,8 +76,8 @@ struct LocationTests {
     func besidesAnother() async throws {
         let test = try await test(TestEngine.shopWithLookUp)
         let now = test.clock.timestamp
-        _ = try await create(#"{"notes":"new"}"#, test)
-        _ = try await create(#"{"notes":"other"}"#, test)
+        _ = try await test.create()
+        _ = try await test.create(#"{"notes":"other"}"#)
         let changes = try test.store.readyChanges(limit: 2, at: now)
         let (new, other) = (try #require(changes.first), try #require(changes.last))
         #expect(try await test.store.begin(other, at: now))
@@ -97,7 +93,7 @@ struct LocationTests {
     @Test("a lost creation that only hidden members would show is left to a person where single records are not served")
     func hiddenWithoutSingles() async throws {
         let test = try await test(TestEngine.shopWithLookUp)
-        _ = try await create(#"{"notes":"new"}"#, test)
+        _ = try await test.create()
         test.upstream.failRecords(.refused(status: 405, "GET /orders/b answered 405"))
         test.upstream.fail(.unclear(status: 502, "POST /orders answered 502"))
         try await test.send()

@@ -30,10 +30,6 @@ struct SilenceTests {
         try test.upstream.set("/orders", Self.orders)
     }
 
-    private func create(_ test: TestEngine) async throws -> String {
-        try await test.store.create("orders", body: .object(["notes": "new"]), at: test.clock.timestamp)
-    }
-
     @Test("an edit waits without using up its attempts, and is sent again")
     func edit() async throws {
         let test = try await silent()
@@ -53,7 +49,7 @@ struct SilenceTests {
     @Test("a creation does not count as accepted: it is looked up, and sent again")
     func creation() async throws {
         let test = try await silent(TestEngine.shopWithLookUp)
-        let key = try await create(test)
+        let key = try await test.create()
         try await test.send()
         #expect(try test.error() == "barred")
         try recover(test)
@@ -66,7 +62,7 @@ struct SilenceTests {
     @Test("a creation that cannot be looked up is left to a person, and not dropped")
     func creationWithoutLookUp() async throws {
         let test = try await silent(Self.withoutKeys)
-        _ = try await create(test)
+        _ = try await test.create()
         try await test.send()
         #expect(try test.error() == "barred")
         try recover(test)
@@ -85,7 +81,7 @@ struct SilenceTests {
         _ = try await test.store.apply(PulledPage(entity: "parts", records: parts), at: test.clock.timestamp)
         test.upstream.onPage { [upstream = test.upstream] in try? upstream.set("/orders", "[]") }
         test.upstream.answerEmpty(times: 1)
-        _ = try await create(test)
+        _ = try await test.create()
         try await test.send()
         #expect(try test.error() == (isSilent ? "barred" : nil))
         #expect(try test.store.pendingCount().pending == (isSilent ? 1 : 0))
@@ -97,7 +93,7 @@ struct SilenceTests {
         _ = try await test.store.apply(PulledPage(entity: "parts", records: #"[{"id":"p"}]"#), at: test.clock.timestamp)
         try test.upstream.set("/parts", "[]")
         test.upstream.answerEmpty(times: 1)
-        _ = try await create(test)
+        _ = try await test.create()
         try await test.send()
         #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
         #expect(test.upstream.pushes.count == 1)
@@ -111,7 +107,7 @@ struct SilenceTests {
         upstream.onPage { try? upstream.set("/orders", "[]") }
         upstream.onRecord { try? upstream.set("/orders", Self.orders) }
         upstream.answerEmpty(times: 1)
-        _ = try await create(test)
+        _ = try await test.create()
         try await test.send()
         #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
         #expect(test.upstream.pushes.count == 1)

@@ -15,7 +15,7 @@ struct LookUpWordsTests {
             .replacing("call: POST /orders }", with: creation)
         let test = try TestEngine(schema: yaml)
         try test.upstream.set("/orders", "[]")
-        _ = try await test.store.create("orders", body: .object(["notes": "new"]), at: test.clock.timestamp)
+        _ = try await test.create()
         test.upstream.fail(.unclear(status: 500, "the place is missing"))
         try await test.send()
         for _ in 0..<looks {

@@ -16,7 +16,7 @@ struct RefusedCreationTests {
 
     private func test(_ yaml: String = RefusedCreationTests.withoutKeys) async throws -> TestEngine {
         let test = try await TestEngine.with(yaml)
-        _ = try await test.store.create("orders", body: .object(["notes": "new"]), at: test.clock.timestamp)
+        _ = try await test.create()
         return test
     }
 

@@ -32,7 +32,7 @@ struct RefusedRepeatTests {
     /// A creation that arrived, without its answer. From now on the upstream says that its name is taken.
     private func creation(_ yaml: String, arrives: Bool = true) async throws -> TestEngine {
         let test = try await test(yaml)
-        _ = try await test.store.create("orders", body: .object(["notes": "new"]), at: test.clock.timestamp)
+        _ = try await test.create()
         test.upstream.fail(lost, afterApplying: arrives)
         try await send(test, times: 1)
         test.upstream.refuse { _ in .refused(status: 422, "these notes are taken") }
@@ -80,7 +80,7 @@ struct RefusedRepeatTests {
             test.upstream.refuse { [upstream = test.upstream] request in
                 request.method == "POST" && upstream.pushes.count > 1 ? .barred(status: 403, "limit reached") : nil
             }
-            _ = try await test.store.create("orders", body: .object(["notes": "new"]), at: test.clock.timestamp)
+            _ = try await test.create()
             test.engine.noteLocalWrite()
             try await test.until { test.upstream.pushes.count >= 1 }
             for round in 1...20 where try test.store.pendingCount().failed == 0 {
@@ -150,7 +150,7 @@ struct RefusedRepeatTests {
     @Test("a refused deletion of a record that was just created waits while that may settle, and is then done")
     func deletionOfNew() async throws {
         let test = try await test(Self.creationAndDeletion)
-        _ = try await test.store.create("orders", body: .object(["notes": "new"]), at: test.clock.timestamp)
+        _ = try await test.create()
         try await send(test, times: 1)
         try await test.store.delete("orders", key: "server-1", at: test.clock.timestamp)
         test.upstream.fail(lost, afterApplying: true)
