@@ -164,9 +164,7 @@ import Upstream
     /// Answers only when its task is cancelled.
     private struct HangingTransport: HTTPTransport {
         func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
-            let (never, continuation) = AsyncStream.makeStream(of: Void.self)
-            for await _ in never {}
-            withExtendedLifetime(continuation) {}
+            await untilCancelled()
             throw .cancelled
         }
     }

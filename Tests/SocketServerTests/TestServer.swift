@@ -70,10 +70,3 @@ extension ServerLimits {
         return limits
     }
 }
-
-/// Waits until the calling task is cancelled.
-func untilCancelled() async {
-    let (never, continuation) = AsyncStream.makeStream(of: Void.self)
-    for await _ in never {}
-    withExtendedLifetime(continuation) {}
-}

@@ -40,9 +40,7 @@ package final class SkippingClock: Clock, Sendable {
         started.continuation.yield()
         guard stops else { return }
         // This clock never moves again, so only cancellation ends the wait.
-        let (never, continuation) = AsyncStream.makeStream(of: Void.self)
-        for await _ in never {}
-        withExtendedLifetime(continuation) {}
+        await untilCancelled()
         try Task.checkCancellation()
     }
 }

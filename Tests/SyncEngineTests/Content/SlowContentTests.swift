@@ -32,9 +32,7 @@ struct SlowContentTests {
 
         func download(_ address: String, limit: Int, into sink: BodySink) async throws(UpstreamError) -> String? {
             guard serves(address) || address.hasSuffix("/quick") else {
-                let (nothing, sender) = AsyncStream.makeStream(of: Void.self)
-                for await _ in nothing {}
-                withExtendedLifetime(sender) {}
+                await untilCancelled()
                 throw .cancelled
             }
             let png: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 1]

@@ -1,3 +1,5 @@
+import TestSupport
+
 /// The real clock, on which a sleep of seconds or more lasts until its task is cancelled: short pauses pass, and no
 /// deadline does, however slow the machine.
 struct UnhurriedClock: Clock {
@@ -10,9 +12,7 @@ struct UnhurriedClock: Clock {
 
     func sleep(until deadline: Instant, tolerance: Duration?) async throws {
         guard deadline - now > .seconds(5) else { return try await real.sleep(until: deadline, tolerance: tolerance) }
-        let (never, continuation) = AsyncStream.makeStream(of: Void.self)
-        for await _ in never {}
-        withExtendedLifetime(continuation) {}
+        await untilCancelled()
         try Task.checkCancellation()
     }
 }
