@@ -34,6 +34,26 @@ struct DraftFieldTests {
         #expect(draft.schema["things"]?.push.create.first?.sendable == ["note"])
     }
 
+    @Test("A list that shows little of its records names what reads them whole", arguments: [true, false])
+    func summary(_ isShort: Bool) throws {
+        let more = ["a", "b", "c", "d", "e"].map { "\($0): { type: string }" }.joined(separator: ", ")
+        let own = "id: { type: integer }, title: { type: string }, updated_at: { type: string }"
+        let schemas = [
+            "Whole: { type: object, properties: { \(own), \(more) } }",
+            "Short: { type: object, properties: { \(own) } }",
+        ]
+        let draft = try SchemaDraft.of(
+            Document(
+                schemas: schemas,
+                paths: [
+                    "/things: { \(Document.list(isShort ? "Short" : "Whole")) }",
+                    "/things/{id}: { \(Document.single("Whole")) }",
+                ]
+            ).text)
+        let advice = "pull.detail: { read: single, when_changed: updated_at }: the list shows 3 of 8 fields"
+        #expect(draft.todos.contains { $0.contains(advice) } == isShort, "\(draft.todos)")
+    }
+
     @Test(
         "What signs someone in is secret",
         arguments: [

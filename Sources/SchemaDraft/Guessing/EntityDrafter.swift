@@ -78,9 +78,28 @@ struct EntityDrafter {
     private func listTodos(_ entity: DraftEntity, _ collection: Collection, _ paging: DraftPaging) -> [String] {
         let hidden = HiddenRecords.todo(collection.list, since: entity.pull?.since?.value.parameter)
         let deleted = HiddenRecords.deletedTodo(collection.list, item: collection.answer.item)
-        let found = [hidden, deleted].compactMap(\.self) + changeTodos(entity, collection.list)
+        let found =
+            [hidden, deleted, summaryTodo(entity, collection)].compactMap(\.self) + changeTodos(entity, collection.list)
         guard !document.isObserved else { return found }
         return found + filter(collection).todos(sent: Set(query(collection, paging).map(\.name)))
+    }
+
+    /// Fewer fields than these are not worth a request for each record.
+    private static let worthReading = 5
+
+    /// What reads the records of a list that shows less than half of what each of them has.
+    private func summaryTodo(_ entity: DraftEntity, _ collection: Collection) -> String? {
+        guard entity.pull != nil, let single = singleShape(collection) else { return nil }
+        let shown = Set(collection.answer.item.properties.map(\.name))
+        let others = single.properties.map(\.name).filter { !shown.contains($0) }
+        // Lists below the record are its details.
+        guard others.count > shown.count, others.count >= Self.worthReading,
+            !collections.contains(where: { $0.parentForm == collection.path.form })
+        else { return nil }
+        let listed = entity.fields.filter { shown.contains($0.wireName) }
+        let changed = ChangeTimeGuess(list: collection.list, fields: listed).field?.name ?? "any"
+        return "pull.detail: { read: single, when_changed: \(changed) }: the list shows \(shown.count) of "
+            + "\(shown.count + others.count) fields, and the others come only when a record is read by itself"
     }
 
     /// What is missing to ask for changes.

@@ -53,7 +53,8 @@ struct PagingGuess {
             ?? Self.offset(["startposition"], list, found) ?? byLast(cursor, found, key: key)
         return known.map { ($0, nil) } ?? (cursor == nil ? Self.numbered(places, found) : nil)
             ?? Self.single(
-                found, [size?.name, cursor?.name], places.first(Self.pageCounts, [.integer, .number]), list)
+                found, [size?.name, cursor?.name ?? Self.described(list, beside: size)],
+                places.first(Self.pageCounts, [.integer, .number]), list)
     }
 
     /// The places that say where the list ends, whatever its style.
@@ -114,6 +115,14 @@ struct PagingGuess {
     /// Some documents say that all parameters are texts. An offset into a list that says how long it is can only be a number.
     private static func isNumberInText(_ parameter: APIOperation.Parameter, _ known: DraftPaging) -> Bool {
         ["offset", "skip"].contains(folded(parameter.name)) && parameter.shape.kind == .string && known.total != nil
+    }
+
+    /// A parameter of which only words say that it is about pages: `before`, "useful for pagination".
+    private static func described(_ list: APIOperation, beside size: APIOperation.Parameter?) -> String? {
+        list.queries.first { parameter in
+            parameter.name != size?.name
+                && (parameter.description ?? "").lowercased().contains(/paginat|\bpaging\b|\bnext page\b|\bper page\b/)
+        }?.name
     }
 
     /// How the TODO of a guessed parameter begins.

@@ -71,6 +71,15 @@ struct DraftPagingTests {
         #expect(paging.size == "per_page")
     }
 
+    @Test("A parameter that only its words call one for pages is named in the report")
+    func words() throws {
+        let said = "Older things. Useful for pagination."
+        let draft = try list([parameter("before", "integer", said)], "ok: { type: string }")
+        #expect(draft.todos.contains { $0.contains("pagination: it has before") }, "\(draft.todos)")
+        let other = try list([parameter("before", "integer", "Only things made before it")], "ok: { type: string }")
+        #expect(!other.todos.contains { $0.contains("pagination") }, "\(other.todos)")
+    }
+
     @Test("A switch or a filter that is called like the size of a page is none")
     func noSize() throws {
         for name in ["count", "size"] {
