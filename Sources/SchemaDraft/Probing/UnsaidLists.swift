@@ -128,7 +128,7 @@ package struct UnsaidLists {
     private static func firstPage(_ parameter: APIOperation.Parameter) -> String? {
         let name = PagingGuess.folded(parameter.name)
         guard parameter.shape.preset == nil else { return nil }
-        if ParameterNames.sizes.contains(name) { return "\(min(parameter.shape.maximum ?? 20, 20))" }
+        if ParameterNames.sizes.contains(name) { return "\(max(min(parameter.shape.maximum ?? 20, 20), 1))" }
         if ParameterNames.pages.contains(name) { return parameter.shape.minimum == 0 ? "0" : "1" }
         return ParameterNames.offsets.contains(name) ? "\(parameter.shape.minimum ?? 0)" : nil
     }
