@@ -37,6 +37,22 @@ struct DraftKeyedCallTests {
         #expect(update.envelope?.enclosing(.object(["title": .string("new")]))["id"] != nil)
     }
 
+    @Test("A PUT to the list that is only answered with 201 creates a record, unless it says that it changes one")
+    func createdByPut() throws {
+        func draft(_ said: String) throws -> Entity? {
+            let put = Document.call("put", "Loan", "Loan", said).replacing("\"200\"", with: "\"201\"")
+            let paths = [
+                "/loans: { \(Document.list("Loan")), \(put) }",
+                "/loans/{id}: { \(Document.single("Loan")), \(Document.deletion) }",
+            ]
+            return try SchemaDraft.of(Document(schemas: Self.schemas, paths: paths).text).schema["loans"]
+        }
+        let created = try draft("summary: Share a loan,")
+        #expect(created?.push.create.map(\.call) == ["PUT /loans"] && created?.push.update.isEmpty == true)
+        let changed = try draft("summary: Update a loan,")
+        #expect(changed?.push.update.map(\.call) == ["PUT /loans"] && changed?.push.create.isEmpty == true)
+    }
+
     @Test("So does a call that says that it updates", arguments: ["put", "post"])
     func action(_ method: String) throws {
         let draft = try draft("", ["/loans/update: { \(Document.call(method, "Loan", "Loan")) }"])

@@ -43,6 +43,8 @@ struct APIOperation: Sendable {
     var nextPlace: String?
     /// How many records its answer was seen to have, if only that says what it answers.
     var seenRecords: Int?
+    /// Whether 201 is the only success that the document names.
+    var isAnsweredCreated = false
     /// The media type of the JSON that it answers; nil if the document does not say.
     var answerType: String?
 

@@ -37,6 +37,7 @@ struct OperationReader {
             security: value["security"].map { $0.elements.first.map { $0.members.map(\.name) } ?? [] },
             words: ["summary", "operationId", "description"].compactMap { value[$0]?.text }.joined(separator: " "),
             titles: ["summary", "operationId"].compactMap { value[$0]?.text }, nextPlace: value["x-next-page"]?.text,
+            isAnsweredCreated: successes(of: value).map(\.name) == ["201"],
             answerType: success.flatMap { Self.json(answerTypes(value, $0)) })
     }
 
@@ -175,9 +176,13 @@ struct OperationReader {
 
     private func success(of operation: DocumentValue) -> DocumentValue? {
         let answers = operation["responses"]?.members ?? []
-        let known = answers.filter { $0.name.hasPrefix("2") }.sorted { $0.name.uppercased() < $1.name.uppercased() }
+        let known = successes(of: operation).sorted { $0.name.uppercased() < $1.name.uppercased() }
         let found = (known + answers.filter { $0.name == "default" }).map { shapes.resolver.resolve($0.value).value }
         return found.first { !described($0).isEmpty } ?? found.first
+    }
+
+    private func successes(of operation: DocumentValue) -> [(name: String, value: DocumentValue)] {
+        (operation["responses"]?.members ?? []).filter { $0.name.hasPrefix("2") }
     }
 
     private func error(of operation: DocumentValue) -> DocumentValue? {
