@@ -156,7 +156,9 @@ struct KeyGuess {
         }
         guard found.count == 1, let only = found.first else { return nil }
         let stem = Words.parts(of: only.name).dropLast().joined()
-        guard !others.contains(stem) || Self.own(list) == stem, !isOfAnyKind(stem, item) else { return nil }
+        guard !others.contains(stem) || Self.own(list) == stem, !isOfAnyKind(stem, item),
+            !Self.otherRecords.contains(stem)
+        else { return nil }
         return Guess(only.name, "the only member with such a name: check that it differs for each record")
     }
 
@@ -173,6 +175,9 @@ struct KeyGuess {
         "object", "entity", "resource", "subject", "target", "source", "owner", "record", "reference", "related",
         "parent", "item", "model",
     ]
+
+    /// What a record calls another one, whatever that is: each line of a ledger has an `entity_id`.
+    private static let otherRecords: Set = ["entity", "subject", "target", "source", "owner", "related", "parent"]
 
     /// Whether a member has the key of a record of any list, which another member names: `objectId` beside `objectType`.
     private func isOfAnyKind(_ stem: String, _ item: DataShape) -> Bool {

@@ -262,6 +262,12 @@ struct DraftListTests {
         #expect(try draft([log("")], [path]).schema["logs"]?.key == "\(stem)Id")
     }
 
+    @Test("Nor does the key of what a record calls its entity", arguments: ["entity", "parent"])
+    func otherRecord(_ stem: String) throws {
+        let line = "Line: { type: object, properties: { \(stem)_id: { type: string }, text: { type: string } } }"
+        #expect(throws: SchemaDraftError.self) { try draft([line], ["/ledger: { \(Document.list("Line")) }"]) }
+    }
+
     @Test("A name does not identify records that belong to others and have no path of their own")
     func namesOfOthers() throws {
         let value = "required: [name], properties: { name: { type: string }, value: { type: string }"
