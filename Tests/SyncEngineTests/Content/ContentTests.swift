@@ -124,6 +124,20 @@ struct ContentTests {
         #expect(Set(upstream.uploads.map(\.key)).count == 1)
     }
 
+    @Test(arguments: [true, false])
+    func `repeats an upload whose answer does not say that it was accepted, unless the content is there`(
+        _ isThere: Bool
+    ) async throws {
+        if !isThere { upstream.set([1], at: "/a") }
+        upstream.fail(.unclear(status: 200, "answered 200 without saying that the change was accepted"))
+        try await running {
+            try await put(Self.png, on: "a")
+            try await store.until { try store.pendingCount().pending == 0 }
+        }
+        #expect(upstream.uploads.count == (isThere ? 1 : 2))
+        #expect(try field("upload_status", of: "a") == "uploaded")
+    }
+
     @Test func `fails an upload without its file`() async throws {
         try await running {
             upstream.hold()

@@ -174,15 +174,18 @@ extension Pusher {
 
     // MARK: An answer that was not recognised
 
-    /// Asks for the record, which shows whether the change was applied, or that the record is gone; else the change is
-    /// repeated later.
+    /// Asks for the record or the content, which shows whether the change was applied, or that the record is gone; else the
+    /// change is repeated later.
     func outcome(
         ofUnrecognised change: OutboxChange, _ entity: Entity, _ failure: PushFailure
     ) async throws -> PushOutcome {
-        guard !change.isContentOnly, change.operation != .create, try reader.canRead(entity, change.address) else {
+        guard change.operation != .create, try change.isContentOnly || reader.canRead(entity, change.address) else {
             return again(change, failure)
         }
         do {
+            if change.isContentOnly {
+                return try await isStored(change, entity) ? .acknowledged(record: nil) : again(change, failure)
+            }
             let found = try await reader.record(of: entity, known: change.address)
             switch (change.operation, found) {
             case (_, nil):

@@ -19,4 +19,21 @@ extension Pusher {
         let source = BodySource(size: file.size) { try? file.read(at: $0, count: $1) }
         return try await upstream.upload(request, from: source, idempotencyKey: change.idempotencyKey)
     }
+
+    /// Whether the upstream has the content that was sent, though its answer did not say so.
+    func isStored(_ change: OutboxChange, _ entity: Entity) async throws -> Bool {
+        guard case .upload(let content) = change.content, let address = entity.contentAddress(of: change.address),
+            !address.isEmpty
+        else { return false }
+        let witness = ContentWitness(
+            store: store, upstream: upstream, contents: contents, monotonicNow: monotonicNow)
+        do {
+            return try await witness.hash(of: address, entity) == content.sha256
+        } catch let error as UpstreamError {
+            throw error
+        } catch {
+            // There is no room for the file.
+            return false
+        }
+    }
 }
