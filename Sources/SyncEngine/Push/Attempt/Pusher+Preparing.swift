@@ -116,7 +116,7 @@ extension Pusher {
     /// Why it is not known whether the upstream has made a record: what came back last, in its own words, and what the look-up
     /// says. An attempt that ended with the process has no words.
     private func doubt(about change: OutboxChange, because reason: String) -> String {
-        if change.wasAccepted { return "the answer had no record, and \(reason)" }
+        if change.wasAccepted { return "\(change.acceptance), and \(reason)" }
         let leavesDoubt: Set<ErrorClass> = [.server, .timeout, .malformed, .repeated, .unseen]
         guard let said = change.errorMessage, let errorClass = change.errorClass,
             leavesDoubt.contains(errorClass)

@@ -238,13 +238,13 @@ extension Pusher {
             change,
             PushFailure(
                 .accepted,
-                message: "the upstream accepted this without a record, and does not list it yet; looking again later"))
+                message: "\(change.acceptance), and does not list it yet; looking again later"))
         guard case .failed = outcome else { return outcome }
         return .failed(
             PushFailure(
                 .unclear,
                 message:
-                    "the upstream accepted this without a record, and does not list it: check whether it has the record, "
+                    "\(change.acceptance), and does not list it: check whether it has the record, "
                     + "then retry or discard"))
     }
 }
@@ -252,4 +252,12 @@ extension Pusher {
 extension OutboxChange {
     /// The upstream has accepted the creation; only the record is not known yet.
     var wasAccepted: Bool { errorClass == .accepted }
+
+    /// What the upstream answered, such as an older record: the words with which the message of each look-up begins.
+    var acceptance: String {
+        guard wasAccepted, let said = errorMessage, let end = said.firstRange(of: ", and ")?.lowerBound else {
+            return "the upstream accepted this without a record"
+        }
+        return String(said[..<end])
+    }
 }

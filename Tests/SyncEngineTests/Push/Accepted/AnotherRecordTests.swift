@@ -183,6 +183,19 @@ struct AnotherRecordTests {
         #expect(try test.record("a", "parts")?["text"] == "new")
     }
 
+    @Test("a creation answered with an older record names that one as long as it is looked for, and once it has failed")
+    func named() async throws {
+        let test = try await test(TestEngine.shopWithLookUp)
+        let body = try JSONText(parsing: #"{"notes":"mine"}"#)
+        _ = try await test.store.create("orders", body: body, at: test.clock.timestamp)
+        try test.upstream.answer(#"{"id":"a","notes":"n"}"#, times: 1, applying: false)
+        for number in 0...6 {
+            try await test.send(after: .seconds(600 * number))
+            #expect(try test.error("message")?.contains("orders/a, which was there before") == true)
+        }
+        #expect(try test.error() == "unclear")
+    }
+
     // MARK: Records that the cache does not know
 
     @Test("a creation answered with an old record that the cache lacks, such as an archived one, does not become it")
