@@ -29,6 +29,21 @@ struct DraftNamedPathTests {
         "delete: { \(parameter(name, place)) responses: { \"204\": { description: gone } } }"
     }
 
+    @Test("A name in braces that is made of two names of the path is the key of the record, not that of another one")
+    func twoNames() throws {
+        let members = "id: { type: string }, peer_id: { type: string }, note: { type: string }"
+        let draft = try SchemaDraft.of(
+            Document(
+                schemas: ["Peer: { type: object, properties: { \(members) } }"],
+                paths: [
+                    "/ingress/peers: { \(Document.list("Peer")) }",
+                    "/ingress/peers/{ingressPeerId}: { \(Document.single("Peer")), \(Document.deletion) }",
+                ]
+            ).text)
+        #expect(draft.schema["peers"]?.key == "id", "\(draft.yaml)")
+        #expect(draft.schema["peers"]?.push.delete.first?.call == "DELETE /ingress/peers/{id}")
+    }
+
     @Test("Verbs with the name of the records and of their key are the calls of the list of all of them")
     func named() throws {
         let draft = try draft([

@@ -36,6 +36,8 @@ struct PathParameter {
         let all = Words.snake(name)
         if Self.stems(of: list, last: 1).contains(where: { all == "\($0)_id" }), let id = find("id") { return id }
         if let found = find(name) { return found }
+        // `{ingress_peer_id}` of `/ingress/peers` is the `id` of one, not the `peer_id` that it may have besides.
+        if isWhole(all), let id = find("id") { return id }
         let own = Self.stems(of: list, last: 1).first ?? ""
         let stems = Self.stems(of: list, last: 2) + Self.tails(of: own)
         for word in all.split(separator: "_or_").map(String.init) + [all] {
@@ -47,6 +49,13 @@ struct PathParameter {
             if let found = find(rest) ?? find(word) { return found }
         }
         return withoutStem(all) ?? withStem(all)
+    }
+
+    /// Whether a name is made of the last two names of the list's path.
+    private func isWhole(_ all: String) -> Bool {
+        let inner = Self.stems(of: list, last: 1)
+        let outer = Self.stems(of: list, last: 2).filter { !inner.contains($0) }
+        return outer.contains { first in inner.contains { all == "\(first)_\($0)_id" } }
     }
 
     /// `{uuid}` of an order is its `order_uuid`.
