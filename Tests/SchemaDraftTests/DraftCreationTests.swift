@@ -35,6 +35,24 @@ struct DraftCreationTests {
         #expect(draft.paths.map(\.path) == ["/projects", "/tasks"])
     }
 
+    @Test("Another record of the kind above, by a longer name, is not the one above")
+    func otherAbove() throws {
+        let task = Self.task("cloud_project_id: { type: integer }")
+        let draft = try SchemaDraft.of(
+            Document(
+                schemas: [Self.project, task],
+                paths: [
+                    "/projects: { \(Document.list("Project")) }",
+                    "/projects/{id}/tasks: { \(Document.list("Task")), \(Self.post) }",
+                    "/projects/{id}/tasks/{task_id}: { \(Document.single("Task")), \(Document.deletion) }",
+                ]
+            ).text)
+        let tasks = draft.schema["tasks"]
+        #expect(tasks?.push.create.first?.call == "POST /projects/{project_id}/tasks", "\(draft.yaml)")
+        #expect(tasks?.push.delete.first?.call == "DELETE /projects/{project_id}/tasks/{id}")
+        #expect(tasks?[field: "cloud_project_id"]?.required == false)
+    }
+
     @Test("The record may show the other one whole, and answer in an envelope")
     func shown() throws {
         let task = Self.task("project: { type: object, properties: { id: { type: integer } } }")

@@ -49,7 +49,8 @@ struct ParentLink {
         }
         // Of several, the one with the path's name has the value that the path takes.
         let named = entity.fields.firstIndex { isParent($0) && Words.folded($0.wireName) == Words.folded(parameter) }
-        if let index = named ?? entity.fields.firstIndex(where: isParent) {
+        let own = entity.fields.firstIndex { isParent($0) && isCalledLikeParent($0.name) }
+        if let index = named ?? own {
             entity.fields[index].isIndexed = true
             entity.fields[index].isRequired = true
             return entity.fields[index].name
@@ -79,6 +80,14 @@ struct ParentLink {
         field.isRequired = true
         entity.fields.append(field)
         return name
+    }
+
+    /// Whether a field is called like the record above: `project_id`. A `cloud_project_id` may name another project.
+    private func isCalledLikeParent(_ field: String) -> Bool {
+        let (name, key) = (Words.folded(field), Words.folded(parent.key.value))
+        let stems = above.map { PathParameter.stems(of: $0.path, last: 1).map(Words.folded) } ?? []
+        let ends = ["", "id", "uuid", "guid", "sid", "gid", "key", key]
+        return name == key || stems.contains { stem in ends.contains { name == stem + $0 } }
     }
 
     /// The name of the relation that a reference makes.
