@@ -141,7 +141,8 @@ import Testing
     @Test("a list that is sorted by a natural key has its column once")
     func sortedByNaturalKey() throws {
         let record = try JSONText(parsing: #"{"id":"1","number":7,"a":1}"#)
-        #expect(RecordTable.list([record], fields: nil, kept: ["id", "number", "number"]).header == ["id", "number", "a"])
+        let table = RecordTable.list([record], fields: nil, kept: ["id", "number", "number"])
+        #expect(table.header == ["id", "number", "a"])
     }
 
     @Test("many records with other fields each take no time that grows with their square", .timeLimit(.minutes(10)))
