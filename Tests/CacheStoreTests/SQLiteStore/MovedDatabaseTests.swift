@@ -16,6 +16,8 @@ struct MovedDatabaseTests {
     func refused() async throws {
         let cache = try TestCache()
         try await Self.write("a", in: cache)
+        // Opens the connections that read, while there is a file to open.
+        #expect(try cache.record("orders", "a") != nil && cache.store.pendingCount().pending == 1)
         let elsewhere = cache.folder.path("elsewhere.db")
         try FileManager.default.moveItem(atPath: cache.path, toPath: elsewhere)
         await #expect {

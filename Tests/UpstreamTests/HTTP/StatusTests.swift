@@ -84,6 +84,7 @@ struct StatusTests {
     @Test("where the token is a file's, the message of a rejected one names the file")
     func unauthorizedFile() async throws {
         let folder = try TemporaryFolder()
+        defer { withExtendedLifetime(folder) {} }
         let path = folder.path("token")
         let isMade = FileManager.default.createFile(
             atPath: path, contents: Data("abc".utf8), attributes: [.posixPermissions: 0o600])
