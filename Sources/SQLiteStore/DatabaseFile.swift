@@ -118,14 +118,15 @@ package struct DatabaseFile: Sendable {
 }
 
 extension Database {
-    /// Throws once the file is no longer where it was opened. SQLite goes on writing to a deleted file, which ends with the process.
+    /// Throws once the file is no longer where it was opened: SQLite goes on writing to a deleted file, which ends with the
+    /// process.
     package func requireInPlace() throws(CacheError) {
         var hasMoved: Int32 = 0
         sqlite3_file_control(sqliteConnection, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved)
         guard hasMoved == 0 else {
             throw .unwritable(
-                "the database was deleted, moved or replaced while the daemon runs, so it takes no more writes; what is "
-                    + "queued is still sent: restart the daemon once nothing is pending")
+                "the database was deleted, moved or replaced while the daemon runs, so it takes no more writes; "
+                    + "what is queued is still sent: restart the daemon once nothing is pending")
         }
     }
 }

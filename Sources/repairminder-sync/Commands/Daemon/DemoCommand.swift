@@ -59,8 +59,8 @@ struct DemoCommand: AsyncParsableCommand {
         let (api, upstream) = (Self.short(shop.api), Self.short(shop.upstream))
         if port != 0, !api.hasSuffix(":\(port)") {
             StandardStream.output.write(
-                "Port \(port) is taken, so the local API uses another one. Commands in the docs call what has the port, "
-                    + "which may be your service: do not paste them.\n")
+                "Port \(port) is taken, so the local API uses another one. Commands in the docs call what has it, "
+                    + "perhaps your service: do not paste them.\n")
         }
         var text = "\nThe local API is at \(api), its upstream at \(upstream). "
         if let tour = DemoTour(of: shop.schema), let record = try await example(tour, shop.client) {
