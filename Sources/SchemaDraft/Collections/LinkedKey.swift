@@ -28,12 +28,13 @@ struct LinkedKey {
         return keyed
     }
 
-    /// A call that does not send that text: the upstream makes it.
+    /// A call that does not send that text, or what is around it: the upstream makes it.
     static func without(_ place: String, _ call: APIOperation) -> APIOperation {
         var call = call
+        let member = String(place.prefix { $0 != "." })
         for index in call.bodies.indices {
-            call.bodies[index].shape.properties.removeAll { $0.name == place }
-            call.bodies[index].shape.required.remove(place)
+            call.bodies[index].shape.properties.removeAll { $0.name == member }
+            call.bodies[index].shape.required.remove(member)
         }
         return call
     }
