@@ -19,11 +19,7 @@ struct PagingGuess {
         let size = Self.parameter(ParameterNames.sizes, in: list, where: Self.isNumber)
         var found = Self.end(of: list, places)
         if let size { (found.size, found.pageSize) = (size.name, Self.pageSize(size.shape)) }
-        if RowFilters.has(list) {
-            (found.style, found.size) = (.offset(parameter: "offset", first: nil), "limit")
-            (found.pageSize, found.totalHeader) = (nil, RowFilters.total)
-            return (Guess(found, "its headers are those of PostgREST"), nil)
-        }
+        if let known = Self.ofPostgREST(list, found) { return (known, nil) }
         if let next = list.nextPlace, let parameter = list.queries.first(where: { $0.shape.kind == .string }) {
             found.style = .cursor(parameter: parameter.name, next: next)
             return (Guess(found, "other records came for \(parameter.name) with the value at \(next)"), nil)
@@ -41,11 +37,7 @@ struct PagingGuess {
             found.style = .cursor(parameter: cursor.name, next: next)
             return (Guess(found, "it has the parameter \(cursor.name), and its answer \(next)"), nil)
         }
-        if cursor == nil, Self.isOfLaravel(places),
-            let page = counted(list, places, found) ?? Self.numbered(places, found)?.paging
-        {
-            return (page, nil)
-        }
+        if cursor == nil, let known = ofLaravel(list, places, found) { return (known, nil) }
         // With a cursor too, the number of a page says nothing alone.
         let address = addressed(list, places, found)
         let known =
@@ -95,10 +87,20 @@ struct PagingGuess {
         places.first(["numberofelements"], [.integer, .number]) != nil
     }
 
-    /// Whether an answer is a page of Laravel, whose links to other pages forget all else that the first one was asked with.
-    private static func isOfLaravel(_ places: Places) -> Bool {
-        ["currentpage", "lastpage"].allSatisfy { places.first([$0], [.integer, .number]) != nil }
-            && places.next(isAddress: true) != nil
+    private static func ofPostgREST(_ list: APIOperation, _ known: DraftPaging) -> Guess<DraftPaging>? {
+        guard RowFilters.has(list) else { return nil }
+        var found = known
+        (found.style, found.size) = (.offset(parameter: "offset", first: nil), "limit")
+        (found.pageSize, found.totalHeader) = (nil, RowFilters.total)
+        return Guess(found, "its headers are those of PostgREST")
+    }
+
+    /// A page of Laravel, whose links to other pages forget all else that the first one was asked with.
+    private func ofLaravel(_ list: APIOperation, _ places: Places, _ known: DraftPaging) -> Guess<DraftPaging>? {
+        let names = ["currentpage", "lastpage"]
+        guard names.allSatisfy({ places.first([$0], [.integer, .number]) != nil }), places.next(isAddress: true) != nil
+        else { return nil }
+        return counted(list, places, known) ?? Self.numbered(places, known)?.paging
     }
 
     private static func offset(
