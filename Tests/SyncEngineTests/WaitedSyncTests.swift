@@ -78,7 +78,7 @@ struct WaitedSyncTests {
             }
             await pages.arrival()
             pushes.open()
-            while await test.engine.push.isPushing, !Task.isCancelled { await Task.yield() }
+            while await test.engine.push.shownPushing.value, !Task.isCancelled { await Task.yield() }
             #expect(try test.store.pendingCount().pending == 1)
             pages.open()
             #expect(try await sync.value == 0)

@@ -1,4 +1,6 @@
+import EntitySchema
 import JSONText
+import SchemaDrift
 import Testing
 
 @testable import CacheStore

@@ -122,19 +122,19 @@ struct EventPlaceTests {
         let parts = JSONText.array((1...11).map { .object(["id": .string("p\($0)")]) })
         let events = (1...11).map { #"{"id":"p\#($0)","updated_at":"2026-01-02T00:00:00Z"}"# }.joined(separator: ",")
         try await test.running {
-            try await test.until { await test.engine.status().signals.first?.isConnected == true }
+            try await test.until { test.engine.status().signals.first?.isConnected == true }
             let began = test.clock.timestamp
             try test.upstream.set("/parts", parts.text)
             try test.upstream.set("/log", "[\(events)]")
             try await test.until { try test.record("p11", "parts") != nil }
             #expect(test.clock.timestamp.since(began) < .seconds(120), "no sync was due")
-            try await test.until { await test.engine.status().signals.first?.error?.contains("all 10 events") == true }
+            try await test.until { test.engine.status().signals.first?.error?.contains("all 10 events") == true }
             let pulls = test.upstream.pages.count { $0.path == "/parts" }
             let polls = test.upstream.pages.count { $0.path == "/log" }
             try await test.until { test.upstream.pages.count { $0.path == "/log" } > polls + 5 }
             #expect(test.upstream.pages.count { $0.path == "/parts" } == pulls, "it is pulled once")
             try test.upstream.set("/log", #"[{"id":"p1","updated_at":"2026-01-03T00:00:00Z"}]"#)
-            try await test.until { await test.engine.status().signals.first?.isConnected == true }
+            try await test.until { test.engine.status().signals.first?.isConnected == true }
         }
     }
 

@@ -1,5 +1,6 @@
 import EntitySchema
 import JSONText
+import SchemaDrift
 import TestSupport
 import Testing
 import Upstream

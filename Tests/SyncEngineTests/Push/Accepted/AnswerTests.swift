@@ -182,7 +182,7 @@ struct AnswerTests {
         try test.upstream.answer(#"{"id":"a","status":"success"}"#, times: 1)
         try await test.send()
         #expect(try test.record("a")?["status"] == "closed")
-        let key = try await create(#"{"notes":"new","status":"open"}"#, test)
+        let key = try await test.create(#"{"notes":"new","status":"open"}"#)
         try test.upstream.answer(#"{"id":"server-1","status":"success"}"#, times: 1)
         try await test.send()
         #expect(try test.record(key)?["id"] == "server-1" && test.record(key)?["status"] == "open")
