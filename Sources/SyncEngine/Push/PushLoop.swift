@@ -15,7 +15,7 @@ actor PushLoop {
     private let unwritten: UnwrittenOutcomes
     nonisolated let heartbeat: Heartbeat
 
-    private var isPushing = false {
+    private(set) var isPushing = false {
         didSet {
             shownPushing.value = isPushing
             environment.changed()
