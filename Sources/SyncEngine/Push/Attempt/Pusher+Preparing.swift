@@ -163,10 +163,11 @@ extension Pusher {
         try await finish(lookedUp: change, as: self.found(found, as: .answer, otherwise: errorClass))
     }
 
-    /// Whether an edit must be merged with the server's version before it is sent: it is no longer fresh, and no
-    /// incremental pull covers it. A PUT must that sends the whole record, whatever its version: lists and answers leave out
-    /// members, which it would erase. So must, unless the server checks versions, an edit of a set, which sends what others have
-    /// added to it, and an edit of a field that pulls do not show. A change whose address needs a value that the list lacks, such as a version, needs that first.
+    /// Whether an edit must be merged with the server's version before it is sent: it is no longer fresh, and no incremental pull
+    /// covers it. So must, whatever its version, a PUT that sends the whole record: it would erase what lists and answers leave
+    /// out. So must, unless the server checks versions, an edit of a set, which sends what others have added to it, and an edit of
+    /// a field that pulls do not show. A change whose address needs a value that the list lacks, such as a version, needs that
+    /// first.
     func isHeld(_ change: OutboxChange, _ entity: Entity) -> Bool {
         guard change.operation != .create else { return false }
         if change.replaced != nil { return true }
