@@ -35,6 +35,20 @@ struct WaitedSyncTests {
         }
     }
 
+    @Test("its caller sees at once when the next one is due")
+    func nextSync() async throws {
+        let test = try TestEngine()
+        try await test.running {
+            try await test.engine.sync(SyncRequest())
+            let first = try #require(test.engine.status().nextSyncAt)
+            for number in 1...20 {
+                test.clock.advance(by: .seconds(10))
+                try await test.engine.sync(SyncRequest())
+                #expect(test.engine.status().nextSyncAt == first + .seconds(10 * number))
+            }
+        }
+    }
+
     @Test("what was confirmed for a sync that failed is not deleted by the next one")
     func failedConfirmation() async throws {
         let test = try TestEngine()

@@ -159,11 +159,13 @@ actor PullLoop: TokenRefusalObserver {
             let due = requested ?? ((nextSyncAt ?? time) <= time ? SyncRequest() : nil)
             if let due, await monitor.canCall {
                 requested = nil
-                try await runOnce(due, steps)
+                let result = try await runOnce(due, steps)
                 let wait = environment.schedule.wait(afterFailures: run.error == nil ? 0 : run.failures)
                 let next = environment.monotonicNow() + wait
                 // Runs for some entities do not put off the one for all.
                 nextSyncAt = due.entities == nil ? next : min(nextSyncAt ?? next, next)
+                // Not before: the callers may look at the status.
+                waiters.finish(result, through: run.number)
             } else if requested != nil, await !monitor.canCall {
                 // The probe began before this was asked for: it is no answer to that.
                 guard requests == asked else { continue }
@@ -179,7 +181,7 @@ actor PullLoop: TokenRefusalObserver {
         throw CancellationError()
     }
 
-    private func runOnce(_ request: SyncRequest, _ steps: any RunSteps) async throws {
+    private func runOnce(_ request: SyncRequest, _ steps: any RunSteps) async throws -> Result<Void, SyncError> {
         run.begin(request)
         let stopwatch = Stopwatch(environment.clock)
         defer { environment.measure(.sync(duration: stopwatch.duration)) }
@@ -207,7 +209,7 @@ actor PullLoop: TokenRefusalObserver {
         } else {
             environment.log.info("sync ended")
         }
-        waiters.finish(result, through: run.number)
+        return result
     }
 
     private func pushAndPull(_ request: SyncRequest, _ steps: any RunSteps) async throws {
