@@ -255,6 +255,7 @@ extension Pusher {
         let outcome = try await outcome(ofFailedLookUp: error, change)
         guard change.wasAccepted, case .waiting(var failure, let next, let counted) = outcome else { return outcome }
         failure.errorClass = .accepted
+        failure.message = "\(change.acceptance), and \(failure.message)"
         return .waiting(failure, at: next, counted: counted)
     }
 

@@ -189,9 +189,11 @@ struct AnotherRecordTests {
         let body = try JSONText(parsing: #"{"notes":"mine"}"#)
         _ = try await test.store.create("orders", body: body, at: test.clock.timestamp)
         try test.upstream.answer(#"{"id":"a","notes":"n"}"#, times: 1, applying: false)
-        for number in 0...6 {
+        for number in 0...7 {
+            test.upstream.failList("/orders", number == 2 ? .unclear(status: 503, "down, and back soon") : nil)
             try await test.send(after: .seconds(600 * number))
-            #expect(try test.error("message")?.contains("orders/a, which was there before") == true)
+            let message = try #require(try test.error("message"))
+            #expect(message.contains("orders/a, which was there before") && message.contains("down") == (number == 2))
         }
         #expect(try test.error() == "unclear")
     }
