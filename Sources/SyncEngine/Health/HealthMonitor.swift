@@ -353,7 +353,9 @@ actor HealthMonitor {
             outside: freshness.times(at: environment.now(), monotonicNow: time))
         return Set(
             held.filter { name in
-                guard let plan = environment.schema[name]?.pull, plan.mode != .full else { return false }
+                guard let plan = environment.schema[name]?.pull, plan.mode != .full,
+                    lists.wait(with: name, at: time) == nil
+                else { return false }
                 return freshness.needsPull(of: name, at: time)
             })
     }

@@ -37,6 +37,25 @@ struct ThrottledListsTests {
         #expect(waits("a") && !waits("c"))
     }
 
+    @Test("is not asked for it again and again while an edit waits that is to be merged with the list")
+    func heldEdit() async throws {
+        let test = try await TestEngine.with()
+        let clock = test.clock
+        try await test.change("a", #"{"notes":"mine"}"#)
+        clock.advance(by: .seconds(10))
+        let environment = SyncEnvironment(
+            store: test.store, upstream: test.upstream, settings: SyncSettings(),
+            time: SyncTime(clock: clock, now: { clock.timestamp }), random: { 0.5 }, callbacks: SyncCallbacks(),
+            log: .silent)
+        let monitor = HealthMonitor(environment, account: AccountCheck(environment))
+        _ = await monitor.noteWait(.seconds(60), "too many", withReadsOf: "orders")
+        clock.advance(by: .seconds(120))
+        await monitor.noteReadable("parts")
+        #expect(try await monitor.heldEntities() == ["orders"])
+        _ = await monitor.noteWait(.seconds(60), "too many", withReadsOf: "orders")
+        #expect(try await monitor.heldEntities().isEmpty)
+    }
+
     @Test("reads the others and sends changes while one list is limited")
     func limitOfList() async throws {
         let test = try TestEngine()
