@@ -30,8 +30,9 @@ extension Environment {
     /// variables (`su`). Call it before the first thread.
     func forgetPlantedModules() {
         guard geteuid() == 0 else { return }
-        // The runtime has read SWIFT_BACKTRACE before `main`: it names the program that a crash starts, and the report's file.
-        if variables["SWIFT_BACKTRACE"] != nil { for number in Self.crashes { signal(number, SIG_DFL) } }
+        // At a crash the runtime starts a program that SWIFT_BACKTRACE or SWIFT_ROOT names, or one in the command's own folder,
+        // where another user may put one. It has looked for it before `main`.
+        for number in Self.crashes { signal(number, SIG_DFL) }
         // Kerberos makes the file that this names.
         unsetenv("KRB5_TRACE")
         for name in plantedModules {

@@ -34,15 +34,18 @@ struct KeyLogTests {
 
     @Test(
         "a crash of root's command runs no program that a variable names",
-        .enabled(if: getuid() == 0, "only root can have the variable from another user"))
-    func crash() async throws {
+        .enabled(if: getuid() == 0, "only root can have the variable from another user"),
+        arguments: ["SWIFT_BACKTRACE", "SWIFT_ROOT"])
+    func crash(_ name: String) async throws {
         let folder = try TemporaryFolder()
         let (pipe, mark) = (folder.path("pipe"), folder.path("mark"))
-        let named = try folder.write("#!/bin/sh\ntouch '\(mark)'\n", to: "named")
+        let named = try folder.write(
+            "#!/bin/sh\ntouch '\(mark)'\n", to: "libexec/swift/linux/swift-backtrace")
+        let value = name == "SWIFT_ROOT" ? folder.path : "enable=yes,swift-backtrace=\(named)"
         try #require(chmod(named, 0o755) == 0 && mkfifo(pipe, 0o600) == 0)
         let program = try Program(
             "repairminder-sync", ["init", "--from", pipe, "--dry-run"],
-            environment: ["SWIFT_BACKTRACE": "enable=yes,swift-backtrace=\(named)"])
+            environment: [name: value])
         // The pipe has no reader until the command reads it.
         var writer: Int32 = -1
         for _ in 0..<1000 where writer < 0 {
