@@ -1,10 +1,11 @@
 import Glibc
 
 extension Environment {
-    /// Variables by which OpenSSL and Kerberos, which PostgreSQL's library asks, find modules, or files that name some. They load
-    /// them into this process and run them.
+    /// Variables by which OpenSSL, PostgreSQL's library and Kerberos, which that asks, find modules, or files that name some. They
+    /// load them into this process and run them. In PGSSLKEY a module can stand before a colon.
     private static let modulePlaces = [
         "OPENSSL_CONF", "OPENSSL_CONF_INCLUDE", "OPENSSL_ENGINES", "OPENSSL_MODULES", "KRB5_CONFIG", "GSS_MECH_CONFIG",
+        "PGSSLKEY", "PGSERVICEFILE", "PGSYSCONFDIR",
     ]
 
     /// Those that lead where another user than root could put something, or that depend on the working directory.

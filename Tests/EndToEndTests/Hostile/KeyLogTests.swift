@@ -20,7 +20,7 @@ struct KeyLogTests {
     @Test(
         "root has libraries obey no configuration that another user could change, since it can name modules to run",
         .enabled(if: getuid() == 0, "only root can act as two users"),
-        arguments: ["OPENSSL_CONF", "KRB5_CONFIG", "GSS_MECH_CONFIG"])
+        arguments: ["OPENSSL_CONF", "KRB5_CONFIG", "GSS_MECH_CONFIG", "PGSSLKEY", "PGSERVICEFILE", "PGSYSCONFDIR"])
     func modules(_ name: String) async throws {
         let folder = try TemporaryFolder()
         let file = try folder.write("", to: "library.conf")

@@ -67,6 +67,9 @@ import Testing
         for places in [file, "\(own):\(file)", "\(own):krb5.conf", odd] {
             #expect(asked(places) == ["KRB5_CONFIG"], "\(places)")
         }
+        // PostgreSQL's library loads what stands before the colon.
+        func keys(_ text: String) -> [String] { folder.environment(["PGSSLKEY": text]).plantedModules }
+        #expect(keys(own) == [] && keys("\(file):key") == ["PGSSLKEY"])
     }
 
     @Test(
