@@ -28,6 +28,9 @@ final class AnsweredLists: Sendable {
     /// `moment`: one before the list was read.
     func keep(_ answer: Response, to request: Request, at moment: UInt64) {
         guard case .bytes(let bytes) = answer.body, bytes.count <= Self.longest else { return }
+        var answer = answer
+        // The array of a short page may have room for a long one.
+        if bytes.capacity > Self.longest { answer.body = .bytes(bytes.withUnsafeBytes { Array($0) }) }
         let address = Self.address(of: request)
         kept.withLock { kept in
             guard moment >= kept.moment else { return }
