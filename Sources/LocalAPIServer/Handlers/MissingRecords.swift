@@ -97,7 +97,7 @@ extension Handlers {
     /// For a caller who gave `1486` or `#1486`, an order's number, where the id is `order_number:1486`.
     private func byNaturalKey(_ name: String, _ key: String) -> String {
         guard let entity = schema[name], entity.naturalKey(in: key) == nil else { return "" }
-        let values = key.hasPrefix("#") ? [key, String(key.dropFirst())] : [key]
+        let values = key.hasPrefix("#") && key != "#" ? [key, String(key.dropFirst())] : [key]
         let ids = entity.fields.filter(\.isNatural).flatMap { field in values.map { "\(field.name):\($0)" } }
         let known = ids.first { (try? store.key(of: entity, $0)) != nil }
         return known.map { "; there is \(name)/\($0)" } ?? ""
