@@ -20,6 +20,20 @@ struct DraftFieldTests {
     }
 
     @Test(
+        "A timestamp that counts from 1970 in quotes is no time in ISO 8601",
+        arguments: ["example: \"1700690400\"", "description: A Unix timestamp"])
+    func count(_ said: String) throws {
+        let things = try things("date_updated: { type: string, format: timestamp, \(said) }")
+        #expect(things?[field: "date_updated"]?.kind == .string)
+    }
+
+    @Test("A list that the document describes like an object stays a list")
+    func listWithMembers() throws {
+        let things = try things("lines: { type: array, properties: { text: { type: string } } }")
+        #expect(things?[field: "lines"]?.kind == .list)
+    }
+
+    @Test(
         "What a creation needs may be null, or be filled in by the upstream",
         arguments: [
             ("type: string, nullable: true", false), ("anyOf: [{ type: string }, { type: \"null\" }]", false),

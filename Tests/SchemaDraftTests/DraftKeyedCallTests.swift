@@ -49,8 +49,11 @@ struct DraftKeyedCallTests {
         }
         let created = try draft("summary: Share a loan,")
         #expect(created?.push.create.map(\.call) == ["PUT /loans"] && created?.push.update.isEmpty == true)
-        let changed = try draft("summary: Update a loan,")
-        #expect(changed?.push.update.map(\.call) == ["PUT /loans"] && changed?.push.create.isEmpty == true)
+        for verb in ["Update", "Replaces", "Set"] {
+            let changed = try draft("summary: \(verb) a loan,")
+            #expect(changed?.push.update.map(\.call) == ["PUT /loans"], "\(verb)")
+            #expect(changed?.push.create.isEmpty == true, "\(verb)")
+        }
     }
 
     @Test("So does a call that says that it updates", arguments: ["put", "post"])

@@ -110,6 +110,11 @@ struct DraftUpstreamTests {
         #expect(draft.schema["things"]?.pull?.single.path.source == "/things/{id}")
     }
 
+    @Test("Lines of JSON are not asked for, because they are no list that the daemon reads")
+    func lines() throws {
+        #expect(try !answered(["application/x-ndjson"]).yaml.contains("Accept:"))
+    }
+
     @Test("The word before the token is the one that the document shows")
     func word() throws {
         let draft = try signIn(

@@ -60,10 +60,13 @@ extension APIOperation {
 
     /// Whether it is described as a call that creates something.
     var isCreation: Bool { verb(among: Self.creating) != nil }
+    /// Words for a PUT that stores what it is sent, new or not.
+    private static let storing: Set = ["upsert", "replace", "set", "save", "reset"]
+
     /// Whether it creates and never changes: by its words, or because a PUT is only ever answered with 201.
     var isOnlyCreation: Bool {
         if verb(among: Self.creating.subtracting(["upsert"])) != nil { return true }
-        return method == "PUT" && isAnsweredCreated && verb(among: Set(ActionCalls.changes + ["upsert"])) == nil
+        return method == "PUT" && isAnsweredCreated && verb(among: Self.storing.union(ActionCalls.changes)) == nil
     }
 
     /// Whether a call to a list creates one record: a POST; or a PUT that is described so, as a PUT of several would replace

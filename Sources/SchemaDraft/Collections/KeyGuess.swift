@@ -157,7 +157,7 @@ struct KeyGuess {
         guard found.count == 1, let only = found.first else { return nil }
         let stem = Words.parts(of: only.name).dropLast().joined()
         guard !others.contains(stem) || Self.own(list) == stem, !isOfAnyKind(stem, item),
-            !Self.otherRecords.contains(stem)
+            !Self.otherRecords.contains(stem) || Words.folded(item.name ?? "") == stem
         else { return nil }
         return Guess(only.name, "the only member with such a name: check that it differs for each record")
     }

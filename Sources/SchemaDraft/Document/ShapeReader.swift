@@ -37,8 +37,6 @@ struct ShapeReader {
         }
         shape.requiredOfSome.subtract(shape.required)
         if shape.kind == .unknown { shape.kind = Self.kind(impliedBy: shape) }
-        // NestJS describes the elements of any list as lists, beside what they are.
-        if shape.kind == .array, shape.items.isEmpty, !shape.properties.isEmpty { shape.kind = .object }
         shape.kind = shownScalar(shape) ?? shape.kind
         for part in seen + [ownExample(of: shape)].compactMap(\.self) {
             if shape.kind == .unknown {
@@ -114,6 +112,9 @@ struct ShapeReader {
         if shape.kind == .unknown, let type = types.first(where: { $0 != "null" }) {
             shape.kind = DataShape.Kind(rawValue: type) ?? .unknown
         }
+        // NestJS describes the elements of any list as lists, beside what they are.
+        let isObject = types.contains("object") && value["properties"] != nil
+        if isObject, shape.kind == .array, shape.items.isEmpty { shape.kind = .object }
         shape.format = shape.format ?? value["format"]?.text
         shape.description = shape.description ?? value["description"]?.text
         shape.pattern = shape.pattern ?? value["pattern"]?.text

@@ -39,7 +39,9 @@ struct FieldKindGuess {
         switch shape.format ?? "" {
         case "date-time" where !TimeText.isOther(shape): return time(like: example)
         // As Directus and PostgREST name it, the latter with its time zone.
-        case let format where format.hasPrefix("timestamp") && !TimeText.isOther(shape): return time(like: example)
+        case let format
+        where format.hasPrefix("timestamp") && !TimeText.isOther(shape) && !TimeText.isCount(shape):
+            return time(like: example)
         case "date": return Found(kind: .simple("date"))
         case "int32", "int64", "uint32", "uint64":
             return Found(kind: .simple("integer"), isTextOnWire: true, reason: "a number in quotes by its format")

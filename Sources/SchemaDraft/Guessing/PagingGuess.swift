@@ -37,7 +37,7 @@ struct PagingGuess {
             found.style = .cursor(parameter: cursor.name, next: next)
             return (Guess(found, "it has the parameter \(cursor.name), and its answer \(next)"), nil)
         }
-        if cursor == nil, let known = ofLaravel(list, places, found) { return (known, nil) }
+        if cursor == nil, let known = ofLaravel(list, places, found) { return known }
         // With a cursor too, the number of a page says nothing alone.
         let address = addressed(list, places, found)
         let known =
@@ -96,11 +96,13 @@ struct PagingGuess {
     }
 
     /// A page of Laravel, whose links to other pages forget all else that the first one was asked with.
-    private func ofLaravel(_ list: APIOperation, _ places: Places, _ known: DraftPaging) -> Guess<DraftPaging>? {
+    private func ofLaravel(
+        _ list: APIOperation, _ places: Places, _ known: DraftPaging
+    ) -> (paging: Guess<DraftPaging>, todo: String?)? {
         let names = ["currentpage", "lastpage"]
         guard names.allSatisfy({ places.first([$0], [.integer, .number]) != nil }), places.next(isAddress: true) != nil
         else { return nil }
-        return counted(list, places, known) ?? Self.numbered(places, known)?.paging
+        return counted(list, places, known).map { ($0, nil) } ?? Self.numbered(places, known)
     }
 
     private static func offset(

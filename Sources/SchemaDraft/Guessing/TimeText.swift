@@ -18,6 +18,11 @@ enum TimeText {
         shape.example?.text.map { Timestamp(httpDate: $0) != nil } ?? false
     }
 
+    /// Whether they count from 1970, in quotes.
+    static func isCount(_ shape: DataShape) -> Bool {
+        shape.example?.text.map { Double($0) != nil } ?? (shape.description ?? "").lowercased().contains(/unix|epoch/)
+    }
+
     private static func isOther(_ description: String) -> Bool {
         let text = description.lowercased()
         guard !isISO(text) else { return false }

@@ -139,12 +139,13 @@ struct UpstreamGuess {
         }
     }
 
-    /// The lists' only form of JSON, if that has another name: a server may refuse to answer what it does not have.
+    /// The lists' only form of JSON, if that has another name: a server may refuse to answer what it does not have. Lines of JSON
+    /// are no list that the daemon reads.
     private var accepted: [(name: String, value: Guess<String>)] {
         let types = Set(collections.compactMap(\.list.answerType))
-        guard types.count == 1, let type = types.first, type != "application/json", Self.isHeaderText(type) else {
-            return []
-        }
+        guard types.count == 1, let type = types.first, type != "application/json",
+            type.wholeMatch(of: /[a-z]+\/(?:[a-z0-9._-]+\+)?json/) != nil
+        else { return [] }
         return [("Accept", Guess("\(type), application/json;q=0.9", "the lists answer it"))]
     }
 

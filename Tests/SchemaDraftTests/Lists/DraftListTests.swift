@@ -268,6 +268,13 @@ struct DraftListTests {
         #expect(throws: SchemaDraftError.self) { try draft([line], ["/ledger: { \(Document.list("Line")) }"]) }
     }
 
+    @Test("Unless the records themselves are called so")
+    func ownRecord() throws {
+        let entity = "Entity: { type: object, properties: { entity_id: { type: string }, text: { type: string } } }"
+        let draft = try draft([entity], ["/ledger: { \(Document.list("Entity")) }"])
+        #expect(draft.schema["ledger"]?.key == "entity_id", "\(draft.yaml)")
+    }
+
     @Test("A name does not identify records that belong to others and have no path of their own")
     func namesOfOthers() throws {
         let value = "required: [name], properties: { name: { type: string }, value: { type: string }"

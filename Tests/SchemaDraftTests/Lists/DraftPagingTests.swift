@@ -69,6 +69,9 @@ struct DraftPagingTests {
         let paging = try #require(draft.schema["things"]?.pull?.list)
         #expect(paging.style == .page(parameter: "page", pages: Place(paths: ["meta.last_page"])), "\(draft.yaml)")
         #expect(paging.size == "per_page")
+        #expect(draft.todos.contains { $0.contains("check that page asks for the next page") }, "\(draft.todos)")
+        let said = try list(["page", "per_page"].map { parameter($0, "integer") }, "\(links), \(meta)")
+        #expect(!said.todos.contains { $0.contains("pagination") }, "\(said.todos)")
     }
 
     @Test("A parameter that only its words call one for pages is named in the report")
