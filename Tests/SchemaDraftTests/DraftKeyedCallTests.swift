@@ -89,7 +89,7 @@ struct DraftKeyedCallTests {
     func chosen(_ said: String) throws {
         let draft = try draft(Document.call("patch", "Loan", "Loan", said))
         #expect(draft.schema["loans"]?.push.update.isEmpty == true, "\(draft.yaml)")
-        #expect(draft.todos.contains { $0.contains("push.update") && $0.contains("does not name one record") })
+        #expect(draft.todos.contains { $0.contains("push.update") && $0.contains("it changes all records") })
     }
 
     @Test("An example that may not show the whole body changes nothing, and a person is told why")

@@ -311,7 +311,11 @@ struct WriteGuess {
         let unclear = "it does not name one record by its key"
         let lacksUpdate = isOpen(entity.update, "update")
         let lacksDeletion = isOpen(entity.delete, "delete")
-        if lacksUpdate, let call = collection.keyed.unclearUpdate { entity.todos.append(todo("update", call, unclear)) }
+        if lacksUpdate, let call = collection.keyed.unclearUpdate {
+            let isOfList = PathPattern.form(Collection.base(of: call.path)) == collection.baseForm
+            let many = "it changes all records, or those that its parameters choose"
+            entity.todos.append(todo("update", call, isOfList ? many : unclear))
+        }
         if lacksDeletion, let call = collection.keyed.unclearDeletion {
             entity.todos.append(todo("delete", call, unclear))
         }
