@@ -1,5 +1,6 @@
 import CallerLookup
 import Dispatch
+import JSONText
 import SocketServer
 import Synchronization
 import TestSupport
