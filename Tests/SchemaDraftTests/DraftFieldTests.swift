@@ -48,6 +48,17 @@ struct DraftFieldTests {
         #expect(draft.schema["things"]?.push.create.first?.sendable == ["note"])
     }
 
+    @Test("What a creation needs finds the record again, also if it may be null")
+    func nullableMatch() throws {
+        let id = "{ type: string, nullable: true }"
+        let members = "id: { type: integer }, principalId: \(id), resourceId: \(id), displayName: { type: string }"
+        let grant = "Grant: { type: object, required: [principalId, resourceId], properties: { \(members) } }"
+        let list = "/grants: { \(Document.list("Grant")), \(Document.call("post", "Grant", "Grant")) }"
+        let draft = try SchemaDraft.of(Document(schemas: [grant], paths: [list]).text)
+        #expect(draft.yaml.contains("look_up: { match: [principalId, resourceId, displayName] }"), "\(draft.yaml)")
+        #expect(draft.schema["grants"]?[field: "principalId"]?.required == false)
+    }
+
     @Test("A list that shows little of its records names what reads them whole", arguments: [true, false])
     func summary(_ isShort: Bool) throws {
         let more = ["a", "b", "c", "d", "e"].map { "\($0): { type: string }" }.joined(separator: ", ")

@@ -18,8 +18,9 @@ struct LookUpGuess {
         "name", "title", "number", "email", "reference", "subject", "code", "sku", "phone",
     ]
 
-    /// Nil if nothing that is sent tells two records apart. `isOwn`: the creation sends the key.
-    func lookUp(_ sent: [DraftField], isOwn: Bool) -> DraftRoute.LookUp? {
+    /// Nil if nothing that is sent tells two records apart. `needed`: the members that a body must have, also as null. `isOwn`: the
+    /// creation sends the key.
+    func lookUp(_ sent: [DraftField], needed: Set<String>, isOwn: Bool) -> DraftRoute.LookUp? {
         let path = entity.pull == nil ? listPath : nil
         if isOwn { return path == nil && collection.single != nil ? .key : .match([key], path: path) }
         let shown = sent.filter { field in
@@ -27,7 +28,7 @@ struct LookUpGuess {
             entity[field.name].map(isListed) == true && field.isPlain && !field.isSecret && field.name != key
                 && (entity[field.name]?.from).map { !$0.contains("*") } ?? true && !Self.isByServer(field)
         }
-        let required = shown.filter { entity[$0.name]?.isRequired == true }
+        let required = shown.filter { entity[$0.name]?.isRequired == true || needed.contains($0.wireName) }
         let telling = shown.filter { Self.telling.contains(Words.lastWord(of: $0.wireName)) }
         let best = [required, telling, shown].first { !$0.isEmpty } ?? []
         guard !best.isEmpty else { return nil }

@@ -40,7 +40,7 @@ struct WriteGuess {
             }
             route.lookUp = LookUpGuess(
                 shapes: shapes, collection: collection, entity: entity, listPath: listPath, creationPath: creationPath
-            ).lookUp(found.fields ?? [], isOwn: isOwn)
+            ).lookUp(found.fields ?? [], needed: found.required, isOwn: isOwn)
             if case .match? = route.lookUp, route.reason == nil {
                 route.reason = "look_up: by what a creation sends; check that it tells two records apart"
             }
