@@ -140,8 +140,13 @@ import Testing
         "the usage has at most 80 columns, and no part of it is torn apart",
         arguments: ["list", "set", "export", "feed"])
     func narrowUsage(_ command: String) throws {
-        for arguments in [[command, "--help"], [command, "--bogus"]] {
-            let lines = try mistake(arguments).text.split(separator: "\n").map(String.init)
+        let help = try #require(
+            #expect(throws: (any Error).self) {
+                var help = try RepairminderSync.parseAsRoot([command, "--help"])
+                try help.run()
+            })
+        for text in [RepairminderSync.ending(with: help, []).text, try mistake([command, "--bogus"]).text] {
+            let lines = text.split(separator: "\n").map(String.init)
             let first = try #require(lines.firstIndex { $0.lowercased().hasPrefix("usage: ") })
             let usage = lines[first...].prefix { $0 == lines[first] || $0.hasPrefix("    ") }
             #expect(usage.count > 1 && usage.allSatisfy { $0.count <= 80 }, "\(usage)")
