@@ -10,12 +10,15 @@ struct ShortList {
     let entity: Entity
     let view: RecordView
 
-    /// The list's view with the single record's lists of objects, where it has the same ones with fewer members.
+    /// The list's view with the lists of objects of the single record, or of the answer to a change, where it has the same ones
+    /// with fewer members.
     func completed(_ shown: JSONText, by known: JSONText, _ members: ViewTable.Members?) -> JSONText {
-        guard view == .list, entity.isReadByKey, let single = members?[.single] else { return shown }
+        guard view == .list, entity.isReadByKey, let members else { return shown }
+        let fuller = (members[.single] ?? []).union(members[.answer] ?? [])
+        guard !fuller.isEmpty else { return shown }
         let whole = known.lastMembers
         let longer = shown.members.filter { name, value in
-            single.contains(name) && isShort(value, of: name, whole[name])
+            fuller.contains(name) && isShort(value, of: name, whole[name])
         }.map { (key: $0.key, value: whole[$0.key] ?? $0.value) }
         return longer.isEmpty ? shown : shown.setting(.object(members: longer))
     }

@@ -85,7 +85,7 @@ struct SharedPositionsTests {
             """
             detail: { path: "/orders/{id}/messages", into: messages, when_changed: updated_at, \
             pagination: { style: cursor, cursor: after, next: { last: at }, page_size: 2 } }
-            """)
+            """, changing: TestPull.withoutMessages)
         func messages(_ keys: String...) throws -> [JSONText] {
             let list = keys.map { JSONText.object(["id": .string($0), "at": "2026-01-01"]) }
             return [.array(list), try JSONText(parsing: #"[{"id":"last","at":"2026-01-02"}]"#)]

@@ -26,6 +26,11 @@ struct TestPull {
         store = try CacheStore.temporary(schema)
     }
 
+    /// The schema without a list of all messages.
+    static func withoutMessages(_ yaml: String) -> String {
+        yaml.replacing("\n    pull: { path: /messages }", with: "")
+    }
+
     /// The cache of another, with another schema.
     init(_ other: TestPull, _ pull: String, changing: (String) -> String = { $0 }) throws {
         schema = try EntitySchema(yaml: changing(Self.shop(pull, "call: POST /orders")), file: "shop.yaml")

@@ -98,18 +98,18 @@ struct DetailPuller {
             if let ending = batch.ending { throw ending }
             if isLarge { fetched = try await fetch(after: last, all: all) }
         }
-        for detail in details where fetch.isSingle {
+        for detail in details {
             try await puller.notePart(parts[detail.entity], of: detail.entity, isFull: all && failure == nil)
         }
         return failure
     }
 
-    /// Which record embeds only a part of its children, in words, by their entity.
+    /// Why a record may have more children than were read, in words, by their entity.
     private func parts(of batch: Batch) -> [String: String] {
-        guard fetch.isSingle else { return [:] }
         let found = details.compactMap { detail in
             let families = batch.fetched.compactMap { $0.families[detail.entity] }
-            return ChildReader(parent: entity, detail: detail).part(of: families).map { (detail.entity, $0) }
+            let part = fetch.isSingle ? ChildReader(parent: entity, detail: detail).part(of: families) : nil
+            return (families.lazy.compactMap(\.skips).first ?? part).map { (detail.entity, $0) }
         }
         return Dictionary(found) { first, _ in first }
     }
@@ -159,12 +159,7 @@ struct DetailPuller {
             page.children += ChildReader(parent: entity, detail: detail).pulled(
                 batch.fetched.compactMap { $0.families[detail.entity] }, deletes: isConfirmed ? .all : .none)
         }
-        let outcomes = try await store.apply(page, at: puller.now()).children
-        for detail in details where puller.schema[detail.entity]?.pull == nil {
-            let skips = batch.fetched.lazy.compactMap { $0.families[detail.entity]?.skips }.first
-            if let skips { try await puller.noteList(skips, of: detail.entity) }
-        }
-        return outcomes
+        return try await store.apply(page, at: puller.now()).children
     }
 
     /// Whether it has just changed, so that the upstream may not show all of that yet, or show it on one of its servers only. It is

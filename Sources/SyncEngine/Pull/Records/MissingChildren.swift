@@ -78,9 +78,11 @@ struct MissingChildren {
 
 /// Decides about the missing children of a whole pull, and stores what is held.
 extension Puller {
-    /// Notes as drift that a record embeds only a part of its children, and after a full pull that none does.
+    /// Notes as drift why parents may have more children than they show, and after a full pull that none does. A list of their
+    /// own would bring these, and says itself why it is not believed.
     func notePart(_ words: String?, of children: String, isFull: Bool) async throws {
-        if words != nil || isFull { try await noteList(words, of: children) }
+        guard schema[children]?.pull == nil, words != nil || isFull else { return }
+        try await noteList(words, of: children)
     }
 
     /// Children that cannot be confirmed, and those without a parent, are deleted when a later pull lacks them as well,
