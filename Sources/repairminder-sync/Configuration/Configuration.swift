@@ -101,6 +101,9 @@ struct Configuration: Sendable, Equatable {
     }
 
     struct Listen: Sendable, Equatable {
+        /// The default of `group`: the package makes it.
+        static let standardGroup = "repairminder"
+
         /// Nil when off.
         var tcp: ListenAddress?
         /// The path of the Unix socket; nil when off.

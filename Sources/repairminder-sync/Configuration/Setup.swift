@@ -20,8 +20,19 @@ struct Setup: Sendable, Equatable {
 
     var origin: CacheOrigin { CacheOrigin(schema: schema.name, upstream: baseURL) }
 
-    /// The group whose members may call the API; nil when the machine has no group of that name.
-    var group: gid_t? { getgrnam(configuration.listen.group).map { $0.pointee.gr_gid } }
+    /// The group whose members may call the API; nil when the machine has no group of that name. So is the default group where
+    /// this process is not in it, as in a demo beside the installed package: it could not let members in.
+    var group: gid_t? {
+        guard let group = getgrnam(configuration.listen.group)?.pointee.gr_gid else { return nil }
+        return configuration.listen.group != Configuration.Listen.standardGroup || Self.isOwn(group) ? group : nil
+    }
+
+    private static func isOwn(_ group: gid_t) -> Bool {
+        if geteuid() == 0 || getegid() == group { return true }
+        var groups = [gid_t](repeating: 0, count: Int(max(getgroups(0, nil), 0)))
+        let count = getgroups(Int32(groups.count), &groups)
+        return groups.prefix(Int(max(count, 0))).contains(group)
+    }
 
     var listeners: [Listener] {
         var listeners: [Listener] = []

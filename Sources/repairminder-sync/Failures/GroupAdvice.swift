@@ -37,8 +37,7 @@ enum GroupAdvice {
             : "you are not in the group \(group): sudo usermod -aG \(group) \(user), then log in again; or use sudo"
     }
 
-    /// The default of `listen.group`.
-    private static let standardGroup = "repairminder"
+    private static let standardGroup = Configuration.Listen.standardGroup
 
     private static var user: String { StateOwner.name(of: geteuid()) }
 

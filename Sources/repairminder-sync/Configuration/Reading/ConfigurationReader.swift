@@ -130,7 +130,7 @@ struct ConfigurationReader {
             allowRemote: try values.boolean(.listenAllowRemote, else: false),
             allowPlainHTTP: try values.boolean(.listenAllowPlainHTTP, else: false),
             tcpWithoutToken: try values.choice(.listenTCPWithoutToken, else: TokenlessTCP.all),
-            group: try values.name(.listenGroup) ?? "repairminder",
+            group: try values.name(.listenGroup) ?? Configuration.Listen.standardGroup,
             rate: try rate(),
             threads: try values.integer(.listenThreads, in: 1...64, else: 2))
         guard listen.tcp != nil || listen.unix != nil else {
