@@ -201,9 +201,9 @@ class Window:
     def scroll_to(self, row):
         """Scrolls the table until all rows around that one are there."""
         end = time.monotonic() + 10
-        while (drawn := self.rows()) and ("…" in drawn or not self.run(
+        while not (drawn := self.rows()) or "…" in drawn or not self.run(
                 "const [row] = arguments; document.querySelector('.records').scrollTop = 40 * row;"
-                "return document.querySelector(`tr.record[aria-rowindex='${row + 10}']`) !== null", row)):
+                "return document.querySelector(`tr.record[aria-rowindex='${row + 10}']`) !== null", row):
             if time.monotonic() > end:
                 raise Failed(f"the table does not come to row {row}; it shows {drawn}")
             time.sleep(0.05)
