@@ -25,15 +25,19 @@ actor PullLoop: TokenRefusalObserver {
     private let account: AccountCheck
     nonisolated let heartbeat: Heartbeat
 
-    private(set) var run = SyncRun() {
-        didSet {
-            shownRun.value = run
+    nonisolated let shownRun = Published(SyncRun())
+    private(set) var run: SyncRun {
+        get { shownRun.value }
+        set {
+            shownRun.value = newValue
             environment.changed()
         }
     }
-    private var nextSyncAt: Timestamp? { didSet { shownNextSync.value = nextSyncAt } }
-    nonisolated let shownRun = Published(SyncRun())
     nonisolated let shownNextSync = Published<Timestamp?>(nil)
+    private var nextSyncAt: Timestamp? {
+        get { shownNextSync.value }
+        set { shownNextSync.value = newValue }
+    }
     /// True while a run pulls the entities whose held edits must be merged before anything is sent.
     private(set) var isPullingForHeldEdits = false
     private var requested: SyncRequest?

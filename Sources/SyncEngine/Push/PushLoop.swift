@@ -15,13 +15,14 @@ actor PushLoop {
     private let unwritten: UnwrittenOutcomes
     nonisolated let heartbeat: Heartbeat
 
-    private(set) var isPushing = false {
-        didSet {
-            shownPushing.value = isPushing
+    nonisolated let shownPushing = Published(false)
+    private var isPushing: Bool {
+        get { shownPushing.value }
+        set {
+            shownPushing.value = newValue
             environment.changed()
         }
     }
-    nonisolated let shownPushing = Published(false)
     /// The newest change that may be begun while a caller waits for the changes before it.
     private var newestToPush = Int64.max
     /// Of what was sent since they were last read again.
