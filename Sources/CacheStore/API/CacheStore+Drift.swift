@@ -57,8 +57,7 @@ extension CacheStore {
         }
         guard known != [problem].compactMap(\.self) else { return }
         try await change(at: now) { context in
-            try context.db.cachedStatement(sql: "DELETE FROM sync_drift WHERE entity = ? AND kind = 'list'")
-                .execute(arguments: [entity])
+            try Self.forgetListDrift(of: entity, context.db)
             guard let problem else { return }
             try context.db.cachedStatement(
                 sql: """
@@ -67,6 +66,12 @@ extension CacheStore {
                     """
             ).execute(arguments: [entity, problem, now.milliseconds])
         }
+    }
+
+    /// Forgets why the entity's list was not believed.
+    static func forgetListDrift(of entity: String, _ db: Database) throws {
+        try db.cachedStatement(sql: "DELETE FROM sync_drift WHERE entity = ? AND kind = 'list'")
+            .execute(arguments: [entity])
     }
 
     private func drift(_ rows: RowCursor, seen: (Int64) -> Void = { _ in }) throws -> [Drift] {

@@ -262,11 +262,8 @@ extension CacheStore {
         let table = try table(entity)
         try await adopt(definition, as: "details:\(entity)") { db in
             try db.execute(sql: "UPDATE \(table.name) SET _detail = NULL WHERE _detail IS NOT NULL")
-            // Why the other lists of children were not believed; a list of their own says so again.
-            for detail in table.entity.pull?.details ?? [] {
-                try db.execute(
-                    sql: "DELETE FROM sync_drift WHERE entity = ? AND kind = 'list'", arguments: [detail.entity])
-            }
+            // What was wrong with the lists before. If the children have a list of their own, its next pull says so again.
+            for detail in table.entity.pull?.details ?? [] { try Self.forgetListDrift(of: detail.entity, db) }
         }
     }
 
