@@ -89,12 +89,20 @@ class Shop:
         other side sets back to what it was before is believed only once the time to settle is over.
         """
         self.reconnect()
+        unequal = []
 
         def are_equal():
             self.daemon.await_sent(within=60)
             self.sync()
-            return all(self.records(entity) == self.records_upstream(entity) for entity in TYPES)
-        self.daemon.await_true(are_equal, 60, f"{self.name} does not become equal to its upstream")
+            unequal[:] = [pair for entity in TYPES for pair in self.unequal(entity)]
+            return not unequal
+        self.daemon.await_true(are_equal, 60, lambda: f"{self.name} does not become equal to its upstream:\n" + "\n".join(unequal[:5]))
+
+    def unequal(self, entity):
+        """Each record that is not the same on both sides, as both have it."""
+        here, there = self.records(entity), self.records_upstream(entity)
+        return [f"{entity} {key}\n  here:  {here.get(key)}\n  there: {there.get(key)}"
+                for key in sorted(here | there) if here.get(key) != there.get(key)]
 
     def records(self, entity):
         answer = self.client.get(f"/v1/{entity}", headers={"Accept": "application/x-ndjson"})

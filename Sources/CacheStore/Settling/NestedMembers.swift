@@ -69,6 +69,13 @@ struct NestedMembers {
         }
     }
 
+    /// Those names that are inside an object which `shown` has.
+    func inside(_ names: Set<String>, of shown: Set<String>) -> Set<String> {
+        guard !nests.isEmpty else { return [] }
+        let objects = shown.union(shown.flatMap(ancestors))
+        return names.filter { ancestors($0).contains(where: objects.contains) }
+    }
+
     /// The objects around it.
     private func ancestors(_ name: String) -> [String] {
         let steps = steps(name)

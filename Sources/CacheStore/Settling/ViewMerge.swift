@@ -3,9 +3,9 @@ internal import JSONText
 
 /// What is known of a record after one of its views came: a view replaces only what it is a view of.
 ///
-/// A view that has all members that are known replaces them byte for byte. From one that lacks some, the members that
-/// other views have stay, and those that the same view had before go. An answer to a change removes nothing. The members
-/// of objects that fields are read from count as members of the record (`NestedMembers`).
+/// A view that has all members that are known replaces them byte for byte. From one that lacks some, those that the same
+/// view had before go, and those that only other views have had stay. An answer to a change removes nothing. The members of
+/// objects that fields are read from count as members of the record (`NestedMembers`).
 struct ViewMerge {
     let entity: Entity
     let view: RecordView
@@ -99,21 +99,26 @@ struct ViewMerge {
         }
     }
 
-    /// The members that the view shows to be gone.
-    private func gone(_ known: Set<String>, _ before: Set<String>, _ after: ViewTable.Members) -> Set<String> {
+    /// The members that the view shows to be gone: those that it had itself, and what is in an object that it shows and no
+    /// other view has had. Where a field is read from there, that is what was sent.
+    private func gone(_ lacking: Set<String>, _ before: Set<String>, _ after: ViewTable.Members) -> Set<String> {
         guard !removesNothing else { return [] }
-        // Once the record's own address has caught up, it is newer than the answer to any change, and has all members.
-        let isWhole = view == .single && !isSettling
         var others = after.names
         others[view] = nil
-        if isWhole { others[.answer] = nil }
-        // A list that had all of the single record says what is gone, as where it needs no note.
-        if view == .list, entity.isReadByKey, let single = others[.single], before.isSuperset(of: single) {
-            others[.single] = nil
-        }
-        var gone = others.values.reduce(isWhole ? before.union(known) : before) { $0.subtracting($1) }
+        // Without answers to changes, which say nothing about later ones.
+        others[.answer] = nil
+        let elsewhere = others.values.reduce(into: Set()) { $0.formUnion($1) }
+        // Once the record's own address has caught up, it has all members.
+        let isWhole = view == .single && !isSettling
+        let unseen = lacking.subtracting(elsewhere)
+        var gone = before.union(isWhole ? unseen : unread(nested.inside(unseen, of: after[view] ?? [])))
         gone.remove(entity.key)
         return gone
+    }
+
+    /// Those of the names that no field is read from.
+    private func unread(_ names: Set<String>) -> Set<String> {
+        names.filter { name in !entity.fields.contains { nested.hold($0, in: [name]) } }
     }
 
     /// Fields that the view has in their other place: what the record has under their names is older.

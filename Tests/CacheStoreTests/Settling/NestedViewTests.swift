@@ -103,6 +103,19 @@ struct NestedViewTests {
         #expect(try remote(cache) == #"{"id":"a","properties":{"email":"f","address":{"zip":"z"}}}"#)
     }
 
+    @Test("what an answer alone has shown of an object goes when the list shows another one", arguments: [true, false])
+    func replaced(isAnswered: Bool) async throws {
+        let field = "      city: { type: string, from"
+        let cache = try TestCache(schema: Self.schema.replacing(field, with: "      properties: { type: object }\n" + field))
+        try await show(cache, #"{"id":"a","properties":{"email":"e"}}"#)
+        let edit = try JSONText(parsing: #"{"properties":{"email":"e","mine":1}}"#)
+        try await cache.store.update("contacts", key: "a", body: edit, at: now)
+        try await cache.send(answer: isAnswered ? #"{"id":"a","properties":{"email":"e","mine":1}}"# : nil)
+        let theirs = #"{"id":"a","properties":{"email":"e","theirs":2}}"#
+        try await show(cache, theirs)
+        #expect(try remote(cache) == theirs)
+    }
+
     @Test("an object that is null, or no longer one, has no members", arguments: ["null", #""none""#, "[]"])
     func noObject(_ value: String) async throws {
         let cache = try TestCache(schema: Self.schema)

@@ -134,6 +134,17 @@ struct ViewTests {
         #expect(try remote(cache) == #"{"id":"a","notes":"m","deep":"d"}"#)
     }
 
+    @Test("a member that two views had goes when one of them no longer has it", arguments: [RecordView.list, .single])
+    func bothViews(_ view: RecordView) async throws {
+        let list = #"{"id":"a","notes":"n","place":"p"}"#
+        let single = #"{"id":"a","notes":"n","place":"p","deep":"d"}"#
+        let cache = try await cache(list)
+        try await show(cache, single, .single)
+        try await show(cache, (view == .list ? list : single).replacing(#""place":"p""#, with: #""more":"m""#), view)
+        #expect(try cache.record("orders", "a")?["place"] == nil)
+        #expect(try cache.record("orders", "a")?["deep"] == "d")
+    }
+
     @Test("a view's spelling of what was sent counts; of two views, the list's does")
     func spelling() async throws {
         let cache = try await cache(#"{"id":"a","notes":"n"}"#)

@@ -224,7 +224,7 @@ class Daemon:
             if not self.is_running:
                 raise Failed(f"the daemon exited with {self.process.returncode}:\n{self.log()}")
             return condition()
-        await_true(holds, within, lambda: f"{complaint}\n{self.log()}")
+        await_true(holds, within, lambda: f"{complaint() if callable(complaint) else complaint}\n{self.log()}")
 
     def await_sent(self, within=30.0, client=None):
         """Returns when the queue is empty, so the upstream has acknowledged everything."""
