@@ -89,20 +89,21 @@ class Shop:
         other side sets back to what it was before is believed only once the time to settle is over.
         """
         self.reconnect()
-        unequal = []
+        differences = []
 
         def are_equal():
             self.daemon.await_sent(within=60)
             self.sync()
-            unequal[:] = [pair for entity in TYPES for pair in self.unequal(entity)]
-            return not unequal
-        self.daemon.await_true(are_equal, 60, lambda: f"{self.name} does not become equal to its upstream:\n" + "\n".join(unequal[:5]))
+            differences[:] = [text for entity in TYPES for text in self.differences(entity)]
+            return not differences
+        self.daemon.await_true(are_equal, 60, lambda: "\n".join(
+            [f"{self.name} does not become equal to its upstream", *differences[:5]]))
 
-    def unequal(self, entity):
-        """Each record that is not the same on both sides, as both have it."""
+    def differences(self, entity):
+        """Each record that is not the same on both sides, as each has it."""
         here, there = self.records(entity), self.records_upstream(entity)
         return [f"{entity} {key}\n  here:  {here.get(key)}\n  there: {there.get(key)}"
-                for key in sorted(here | there) if here.get(key) != there.get(key)]
+                for key in sorted({*here, *there}) if here.get(key) != there.get(key)]
 
     def records(self, entity):
         answer = self.client.get(f"/v1/{entity}", headers={"Accept": "application/x-ndjson"})
