@@ -59,8 +59,8 @@ extension UpstreamError {
     /// Whether the upstream may no longer know the page that was asked for, so that a pull must begin again.
     var refusesPosition: Bool {
         switch self {
-        case .refused, .gone, .another, .malformed: true
-        case .offline, .unclear, .locked, .throttled, .unauthorized, .barred, .changed, .held, .cancelled: false
+        case .refused, .gone, .another, .malformed, .changed: true
+        case .offline, .unclear, .locked, .throttled, .unauthorized, .barred, .held, .cancelled: false
         }
     }
 

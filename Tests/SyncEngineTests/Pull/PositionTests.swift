@@ -55,6 +55,7 @@ struct PositionTests {
         "a position that the upstream no longer accepts is dropped, and the pull starts over",
         arguments: [
             UpstreamError.refused(status: 400, "bad cursor"), .gone(status: 410, "expired"), .malformed("no list"),
+            .changed(status: 409, "reset"),
         ])
     func startsOver(error: UpstreamError) async throws {
         let test = try TestPull()
