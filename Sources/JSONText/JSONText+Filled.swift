@@ -23,8 +23,20 @@ extension JSONText {
             return elementCount == shown.elementCount
                 && zip(elements, shown.elements).allSatisfy { $0.isPart(of: $1, levels: levels - 1) }
         case (.null, _): return shown.kind == .null || shown.string?.isEmpty == true
-        default: return isSameAmount(as: shown) || isEquivalent(to: shown)
+        default: return isSameAmount(as: shown) || isEquivalent(to: shown) || isSpelled(like: shown)
         }
+    }
+
+    /// Whether both are texts that differ in case and in the spaces around them at most.
+    package func isSpelled(like other: JSONText) -> Bool { spelling.map { $0 == other.spelling } ?? false }
+
+    /// A text in one case and without the spaces around it; nil for other values. Both changes of case are needed: "ß" becomes
+    /// "SS".
+    package var spelling: String? {
+        guard let text = string?.uppercased().lowercased() else { return nil }
+        let start = text.drop { $0.isWhitespace }
+        let end = start.lastIndex { !$0.isWhitespace }
+        return end.map { String(start[...$0]) } ?? ""
     }
 
     /// No field says what is inside, so a number is also the same in quotes.

@@ -1,7 +1,7 @@
 internal import JSONText
 
 /// A list of objects that was sent, and in which servers fill in members: an order's line is sent without `id` and
-/// `created_at`, and shown with both.
+/// `created_at`, and shown with both. Texts in them may be shown in another case, or without spaces around.
 struct FilledList {
     let sent: JSONText
     /// The list that the server had before.
@@ -94,7 +94,7 @@ struct FilledList {
         private mutating func isSame(_ one: JSONText, _ other: JSONText) -> Bool {
             let isScalar = one.kind != .object && one.kind != .array
             room -= 1 + (one.bytes.count + other.bytes.count) / (isScalar ? 128 : 32)
-            return room >= 0 && one.isEquivalent(to: other)
+            return room >= 0 && (one.isEquivalent(to: other) || one.isSpelled(like: other))
         }
     }
 }

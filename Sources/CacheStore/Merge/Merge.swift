@@ -104,6 +104,12 @@ struct Merge {
     /// Whether a server makes this value of what was sent, in a way that says so by itself.
     private func isMade(_ server: JSONText, of sent: JSONText, before: JSONText, in field: String) -> Bool {
         if sent.kind == .null { return entity[field: field]?.isZero(server) ?? false }
+        return isFilled(sent, from: before, in: server)
+    }
+
+    /// Whether the server shows what was sent with members that it filled in, or has merged into an object that was there.
+    private func isFilled(_ sent: JSONText, from before: JSONText, in server: JSONText) -> Bool {
+        if sent.kind == .object { return sent.isFilled(in: server) }
         return FilledList(sent: sent, before: before).isShown(by: server, within: &context.records.listRoom)
     }
 
@@ -145,8 +151,7 @@ struct Merge {
         own.add(change)
         if own.contains(server, of: field) { return true }
         return try own.sent[field, default: []].contains {
-            let list = FilledList(sent: $0, before: change.base[field] ?? .null)
-            return try list.isShown(by: server, within: &context.records.listRoom)
+            try isFilled($0, from: change.base[field] ?? .null, in: server)
                 || context.learn($0, as: server, of: field, entity)
         }
     }

@@ -101,7 +101,9 @@ extension Field {
     private func isSameList(_ one: JSONText, _ other: JSONText, _ forms: Set<NormalForm>) -> Bool {
         guard one.kind == .array, other.kind == .array else { return false }
         let (mine, theirs) = (one.elements, other.elements)
-        guard mergesAsSet || forms.contains(.sorted) else {
+        let inAnyOrder = mergesAsSet || forms.contains(.sorted)
+        if forms.contains(.named), ListNames.areSame(mine, theirs, inAnyOrder: inAnyOrder) { return true }
+        guard inAnyOrder else {
             return mine.count == theirs.count && zip(mine, theirs).allSatisfy { $0.isSameElement(as: $1) }
         }
         guard mergesAsSet || mine.count == theirs.count else { return false }
@@ -130,6 +132,33 @@ private struct ListElements {
         return others.allSatisfy { other in
             other.isName && names.contains(other.plain) || !other.isText && keys.contains(EquivalenceKey(other))
         }
+    }
+}
+
+/// What the elements of a list are called, as servers tell tags apart: in any case, without spaces around, each once.
+private enum ListNames {
+    /// Whether two lists have the same names. One of them may have objects, each with its name as one of its members.
+    static func areSame(_ one: [JSONText], _ other: [JSONText], inAnyOrder: Bool) -> Bool {
+        guard one.allSatisfy(\.isName) || other.allSatisfy(\.isName) else { return false }
+        let (mine, theirs) = (names(in: one), names(in: other))
+        return mine.contains { mine in
+            theirs.contains { inAnyOrder ? Set(mine) == Set($0) : mine == $0 }
+        }
+    }
+
+    /// The names in a list; in one of objects they may be in any of their members.
+    private static func names(in list: [JSONText]) -> [[String]] {
+        if list.allSatisfy(\.isName) { return [names(list)] }
+        let objects = list.map(\.lastMembers)
+        return objects[0].keys.compactMap { key in
+            let values = objects.compactMap { $0[key] }
+            return values.count == list.count && values.allSatisfy(\.isName) ? names(values) : nil
+        }
+    }
+
+    private static func names(_ values: [JSONText]) -> [String] {
+        var seen: Set<String> = []
+        return values.map { $0.spelling ?? $0.plain }.filter { seen.insert($0).inserted }
     }
 }
 

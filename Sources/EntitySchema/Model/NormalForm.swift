@@ -13,6 +13,8 @@ package enum NormalForm: String, Sendable, Equatable, CaseIterable {
     case seconds, minutes
     /// A list in another order.
     case sorted
+    /// A list of names in another case, without spaces around them, each once, or of objects that have the names.
+    case named
     /// Null as an empty text or as `false`, or one of these as another.
     case emptied
     /// Text with `&`, `<`, `>` and quotes as HTML writes them, as Snipe-IT and other programs in PHP answer it.
@@ -36,6 +38,7 @@ extension Field {
         [.trimmed], [.lowercased], [.uppercased], [.rounded], [.seconds], [.minutes], [.sorted], [.emptied],
         [.escaped], [.trimmed, .escaped], [.trimmed, .lowercased], [.trimmed, .uppercased], [.trimmed, .emptied],
         [.squished], [.squished, .lowercased], [.squished, .escaped], [.paragraphs], [.escaped, .paragraphs],
+        [.named], [.named, .sorted],
     ]
 
     /// False only for texts that differ in more than case and white space, if the answer has no HTML. No form leads from one to
@@ -53,7 +56,7 @@ extension Field {
             (.lowercased, .enum), (.uppercased, .string), (.uppercased, .enum), (.emptied, .string), (.emptied, .enum),
             (.emptied, .reference), (.emptied, .time), (.emptied, .date), (.rounded, .number), (.rounded, .money),
             (.rounded, .integer), (.seconds, .time), (.minutes, .time), (.escaped, .string),
-            (.paragraphs, .string), (.squished, .string):
+            (.paragraphs, .string), (.squished, .string), (.named, .list):
             true
         // Sets are the same in any order.
         case (.sorted, .list): !mergesAsSet

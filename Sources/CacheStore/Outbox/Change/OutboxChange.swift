@@ -84,15 +84,21 @@ package struct OutboxChange: Sendable, Equatable {
     }
 
     /// The same for these fields only. Those that were not sent do not count, nor do those of an edit that the upstream never
-    /// shows, beside others. What a creation sent may be shown as HTML, even if no earlier answer was.
+    /// shows, beside others. What a creation sent may be rewritten as no earlier answer was.
     package func isSaid(by record: JSONText, of entity: Entity, _ fields: [String]) -> Bool {
         let shown = operation == .update ? fields.filter { entity[field: $0]?.isWriteOnly != true } : fields
         return (shown.isEmpty ? fields : shown).allSatisfy { field in
             guard let sent = body[field] else { return true }
             let value = entity.value(of: field, in: record) ?? .null
             return meaning.isSame(sent, value, of: field) || isFilled(sent, in: value)
-                || operation == .create && meaning.isHTML(value, of: sent, in: field)
+                || operation == .create && isRewritten(sent, as: value, in: field)
         }
+    }
+
+    /// Whether a value is a text that was sent, as HTML, or the list that was sent, in another order or with its names in objects.
+    private func isRewritten(_ sent: JSONText, as value: JSONText, in field: String) -> Bool {
+        guard sent.kind == .array else { return meaning.isHTML(value, of: sent, in: field) }
+        return value.kind == .array && meaning.newForms(from: sent, to: value, of: field) != nil
     }
 
     /// Whether a record shows each field that was sent. What it lacks says nothing, least of all that a null has arrived.
@@ -185,14 +191,16 @@ package struct OutboxChange: Sendable, Equatable {
     }
 
     /// Whether a listed record may be the one that the change created, which a person has to decide: `isNearly`, or texts
-    /// that are only alike.
+    /// that are only alike, or lists from which elements were dropped.
     package func mayBe(_ record: JSONText, of entity: Entity, _ fields: [String]) -> Bool {
         isNearly(record, of: entity, fields)
             || fields.allSatisfy { field in
                 if isForm(of: field, in: record, entity) { return true }
-                guard let sent = body[field]?.string, let value = entity.value(of: field, in: record)?.string else {
-                    return false
+                guard let sent = body[field], let value = entity.value(of: field, in: record) else { return false }
+                if sent.kind == .array, value.kind == .array {
+                    return sent.elements.isEmpty || value.elements.isEmpty || sent.sharesElement(with: value)
                 }
+                guard let sent = sent.string, let value = value.string else { return false }
                 return TextLikeness.mayBecome(sent, value)
             }
     }
@@ -221,6 +229,12 @@ package struct OutboxChange: Sendable, Equatable {
         request?.secrets = secrets
         request?.trace = trace
         return request
+    }
+}
+
+extension JSONText {
+    fileprivate func sharesElement(with other: JSONText) -> Bool {
+        !Set(elements.map { EquivalenceKey($0) }).isDisjoint(with: other.elements.map { EquivalenceKey($0) })
     }
 }
 

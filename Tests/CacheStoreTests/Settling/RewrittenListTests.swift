@@ -1,0 +1,127 @@
+import EntitySchema
+import JSONText
+import SQLiteStore
+import TestSupport
+import Testing
+
+@testable import CacheStore
+
+@Suite("Lists and objects that a server writes otherwise than they were sent")
+struct RewrittenListTests {
+    private static let schema = TestCache.shop
+        .replacing("  orders:\n", with: "  orders:\n    conflict: manual\n")
+        .replacing("      notes: {", with: "      tags: { type: list }\n      place: { type: object }\n      notes: {")
+
+    private let now = TestCache.now
+
+    private func cache(_ record: String) async throws -> TestCache {
+        let cache = try TestCache(schema: Self.schema)
+        _ = try await cache.pull("orders", "[\(record)]")
+        return cache
+    }
+
+    /// An edit whose answer was lost, and another one behind it.
+    private func edited(_ cache: TestCache, _ body: String, then next: String) async throws {
+        try await cache.change("orders", "a", body)
+        let change = try await cache.begun()
+        let lost = PushFailure(.timeout, message: "no answer")
+        try await cache.store.finish(change.id, .waiting(lost, at: now, counted: true), at: now)
+        try await cache.change("orders", "a", next)
+    }
+
+    private func creation(_ body: String) async throws -> (OutboxChange, Entity) {
+        let cache = try await cache(#"{"id":"a"}"#)
+        _ = try await cache.store.create("orders", body: JSONText(parsing: body), at: now)
+        return (try await cache.begun(), try #require(cache.store.schema["orders"]))
+    }
+
+    private static let rewritten = [
+        (#"["Zed","News"]"#, #"["zed","news"]"#),
+        (#"["zed"," news "]"#, #"["News","Zed"]"#),
+        (#"["Zed","News","zed"]"#, #"["Zed","News"]"#),
+        (#"["Zed","News"]"#, #"[{"id":1,"name":"Zed","slug":"zed"},{"id":2,"name":"News","slug":"news"}]"#),
+        (#"["Zed","News"]"#, #"[{"id":1,"name":"news"},{"id":2,"name":"zed"}]"#),
+        (#"[7,9]"#, #"[{"id":7,"name":"seven"},{"id":9,"name":"nine"}]"#),
+        (#"[{"name":"Zed "}]"#, #"[{"id":1,"name":"zed"}]"#),
+    ]
+
+    @Test("a list that the server has rewritten is no conflict with the edit whose answer was lost", arguments: rewritten)
+    func lostEdit(_ sent: String, _ shown: String) async throws {
+        let cache = try await cache(#"{"id":"a","tags":[]}"#)
+        try await edited(cache, #"{"tags":\#(sent)}"#, then: #"{"tags":["next"]}"#)
+        _ = try await cache.pull("orders", #"[{"id":"a","tags":\#(shown)}]"#)
+        #expect(try cache.conflictCount() == 0)
+        #expect(try cache.record("orders", "a")?["tags"]?.text == #"["next"]"#)
+        let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
+        let entity = try #require(cache.store.schema["orders"])
+        #expect(change.isSaid(by: try JSONText(parsing: #"{"tags":\#(shown)}"#), of: entity))
+    }
+
+    @Test("a record with the list as the server writes it is the created one", arguments: rewritten)
+    func lostCreation(_ sent: String, _ shown: String) async throws {
+        let (creation, entity) = try await creation(#"{"notes":"A","tags":\#(sent)}"#)
+        let record = try JSONText(parsing: #"{"notes":"A","tags":\#(shown)}"#)
+        #expect(creation.isSaid(by: record, of: entity, ["notes", "tags"]))
+    }
+
+    private static let others = [
+        (#"["Zed"]"#, #"["Zeb"]"#), (#"["Zed"]"#, #"["Zed","News"]"#),
+        (#"["a"]"#, #"[{"name":"b","kind":"tag"}]"#), (#"["a","b"]"#, #"[{"name":"a"},{"slug":"b"}]"#),
+        (#"[{"name":"a","kind":"tag"}]"#, #"[{"name":"b","kind":"tag"}]"#), (#"["a"]"#, "[[]]"),
+    ]
+
+    @Test("a list with other names is an edit by others", arguments: others)
+    func otherNames(_ sent: String, _ shown: String) async throws {
+        let cache = try await cache(#"{"id":"a","tags":[]}"#)
+        try await edited(cache, #"{"tags":\#(sent)}"#, then: #"{"notes":"N"}"#)
+        _ = try await cache.pull("orders", #"[{"id":"a","tags":\#(shown)}]"#)
+        #expect(try cache.conflictCount() == 1)
+    }
+
+    @Test("a record whose list lacks an element may be the created one, and one with another list is not")
+    func droppedElement() async throws {
+        let (creation, entity) = try await creation(#"{"notes":"A","tags":["Zed","Unknown"]}"#)
+        func mayBe(_ tags: String) throws -> Bool {
+            creation.mayBe(try JSONText(parsing: #"{"notes":"A","tags":\#(tags)}"#), of: entity, ["notes", "tags"])
+        }
+        #expect(try mayBe(#"["Zed"]"#))
+        #expect(try mayBe("[]"))
+        #expect(try !mayBe(#"["Other"]"#))
+    }
+
+    @Test("once the server was seen to rewrite a list, one with the same names is no news, and another order is")
+    func learned() async throws {
+        let cache = try await cache(#"{"id":"a","tags":[]}"#)
+        try await cache.change("orders", "a", #"{"tags":["Zed","News"]}"#)
+        try await cache.send(answer: #"{"id":"a","tags":[{"name":"Zed"},{"name":"News"}]}"#)
+        try await edited(cache, #"{"tags":["B","A"]}"#, then: #"{"notes":"N"}"#)
+        let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
+        let entity = try #require(cache.store.schema["orders"])
+        func isSaid(_ tags: String) throws -> Bool {
+            change.isSaid(by: try JSONText(parsing: #"{"tags":\#(tags)}"#), of: entity)
+        }
+        #expect(try isSaid(#"[{"name":"B"},{"name":"A"}]"#))
+        #expect(try !isSaid(#"[{"name":"A"},{"name":"B"}]"#))
+    }
+
+    @Test(
+        "an object that the server has filled in, spelled or merged is no conflict with the edit whose answer was lost",
+        arguments: [
+            #"{"city":"Leeds","country":"GB"}"#, #"{"city":"LEEDS"}"#, #"{"city":"Leeds","zip":"LS1"}"#,
+        ])
+    func filledObject(shown: String) async throws {
+        let cache = try await cache(#"{"id":"a","place":{"city":"York","zip":"LS1"}}"#)
+        try await edited(cache, #"{"place":{"city":"Leeds"}}"#, then: #"{"place":{"city":"Hull"}}"#)
+        _ = try await cache.pull("orders", #"[{"id":"a","place":\#(shown)}]"#)
+        #expect(try cache.conflictCount() == 0)
+        #expect(try cache.record("orders", "a")?["place"]?["city"] == "Hull")
+    }
+
+    @Test("an object with another value is an edit by others")
+    func otherObject() async throws {
+        let cache = try await cache(#"{"id":"a","place":{"city":"York"}}"#)
+        try await edited(cache, #"{"place":{"city":"Leeds"}}"#, then: #"{"notes":"N"}"#)
+        _ = try await cache.pull("orders", #"[{"id":"a","place":{"city":"Bath"}}]"#)
+        #expect(try cache.conflictCount() == 1)
+    }
+}
