@@ -183,23 +183,27 @@ final class OneWriterCheck {
         }
     }
 
-    /// Deletions explain why a record or one below it vanishes, and why changes of them conflict.
+    /// Deletions explain why a record or one anywhere below it vanishes, and why changes of them conflict.
     private func isExplained(_ entity: String, _ key: String, _ reader: CacheReader) throws -> Bool {
         guard world.deletedEntities.contains(entity) else { return false }
         // What people discarded may have been a creation with all that belongs to it.
         if world.plan.hasPeople { return true }
-        func isGone(_ entity: String, _ key: String) throws -> Bool {
+        var open = [(entity: entity, key: key)]
+        var passed: Set<String> = []
+        while let (entity, key) = open.popLast() {
             let current = try reader.current(entity, key)
-            // Also what was deleted before anything was forgotten.
-            return try world.writes.contains { write in
-                try write.operation == .delete && world.name(of: write.entity) == entity
-                    && reader.current(entity, write.key) == current
-            }
+            guard passed.insert("\(entity)/\(current)").inserted else { continue }
+            if try isDeleted(entity, current, reader) { return true }
+            open += parents["\(entity)/\(key)"] ?? parents["\(entity)/\(current)"] ?? []
         }
-        let current = try reader.current(entity, key)
-        if try isGone(entity, key) { return true }
-        return try (parents["\(entity)/\(key)"] ?? parents["\(entity)/\(current)"] ?? []).contains {
-            try isGone($0.entity, $0.key)
+        return false
+    }
+
+    /// Whether the record with this key was deleted here, also before anything was forgotten.
+    private func isDeleted(_ entity: String, _ key: String, _ reader: CacheReader) throws -> Bool {
+        try world.writes.contains { write in
+            try write.operation == .delete && world.name(of: write.entity) == entity
+                && reader.current(entity, write.key) == key
         }
     }
 
