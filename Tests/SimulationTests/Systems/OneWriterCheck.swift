@@ -116,8 +116,7 @@ final class OneWriterCheck {
         if world.plan.deletes { try takeParents(reader) }
         for entity in world.entities {
             let keys = Set(try reader.visibleKeys(entity.name))
-            for key in seen[entity.name, default: []].subtracting(keys).sorted()
-            where !unnamed.contains("\(entity.name)/\(key)") {
+            for key in seen[entity.name, default: []].subtracting(keys).sorted() {
                 let current = try reader.current(entity.name, key)
                 guard !keys.contains(current), world.reference.record(entity.name, current) != nil,
                     try !isExplained(entity.name, key, reader)
@@ -131,6 +130,7 @@ final class OneWriterCheck {
 
     private func takeWrites() {
         let writes = world.writes
+        for write in writes[checkedWrites...] where write.operation == .create { noteUnnamed(write) }
         if world.answered.actedAfter != actedAfter {
             actedAfter = world.answered.actedAfter
             newest = [:]
@@ -144,8 +144,10 @@ final class OneWriterCheck {
                 newest = newest.filter { $0.key.entity != write.entity || $0.key.key != write.key }
                 continue
             }
-            if write.operation == .create { takeCreation(write) }
-            guard !unnamed.contains("\(write.entity)/\(write.key)") else { continue }
+            // A user who undoes the conflict of an edit of a record that nothing names creates it again.
+            if write.operation == .create, !world.plan.hasPeople || !unnamed.contains("\(write.entity)/\(write.key)") {
+                created.append((write.entity, write.number))
+            }
             // A field that only this side has may be dropped by the server.
             for field in write.fields where !write.isCovered && world.schema[write.entity]?[field: field] != nil {
                 let place = Place(entity: write.entity, key: write.key, field: field)
@@ -157,8 +159,7 @@ final class OneWriterCheck {
 
     /// A creation that is answered 202 brings no key. If the upstream chooses it, and nothing looks the record up, it leaves the
     /// cache, and comes back with a pull under that key.
-    private func takeCreation(_ write: SystemWorld.Write) {
-        created.append((write.entity, write.number))
+    private func noteUnnamed(_ write: SystemWorld.Write) {
         guard world.plan.habits[.later], let entity = world.schema[write.entity] else { return }
         let hasServerKeys = SystemPlan.hasServerKeys(world.plan.seed)
         let isUnnamed = entity.push.create.contains { route in
@@ -183,8 +184,10 @@ final class OneWriterCheck {
         }
     }
 
-    /// Deletions explain why a record or one anywhere below it vanishes, and why changes of them conflict.
+    /// Deletions explain why a record or one anywhere below it vanishes, and why changes of them conflict. So does a creation
+    /// that nothing names: edits under the key that it has here are answered 404.
     private func isExplained(_ entity: String, _ key: String, _ reader: CacheReader) throws -> Bool {
+        if unnamed.contains("\(entity)/\(key)") { return true }
         guard world.deletedEntities.contains(entity) else { return false }
         // What people discarded may have been a creation with all that belongs to it.
         if world.plan.hasPeople { return true }
