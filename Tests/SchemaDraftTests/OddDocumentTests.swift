@@ -39,6 +39,21 @@ struct OddDocumentTests {
         } throws: { ($0 as? SchemaDraftError)?.message.contains(words) == true }
     }
 
+    @Test("A name that repeats the words of a change time takes no longer than another one")
+    func longTime() throws {
+        func things(_ time: String) throws -> Entity? {
+            let times = #""id": { "type": "string" }, "\#(time)": { "type": "string", "format": "date-time" }"#
+            let since = #"{ "name": "updated_since", "in": "query", "schema": { "type": "string", "format": "date-time" } }"#
+            let text = Self.document(#"{ "type": "object", "properties": { \#(times) } }"#)
+                .replacing(#""get": {"#, with: #""get": { "parameters": [\#(since)],"#)
+            return try SchemaDraft.of(text).schema["things"]
+        }
+        let name = "updated" + String(repeating: "timestamp", count: 20)
+        let elapsed = try ContinuousClock().measure { #expect(try things("\(name)x")?.pull?.changedAt == nil) }
+        #expect(elapsed < .seconds(5), "took \(elapsed)")
+        #expect(try things("updated_timestamp")?.pull?.changedAt == "updated_timestamp")
+    }
+
     @Test("A document in UTF-16 is read as any other, but not in half of a character", arguments: [true, false])
     func wide(_ isLittle: Bool) throws {
         let text = Self.document(#"{ "type": "object", "properties": { "id": { "type": "string", "title": "№ 𝄞" } } }"#)

@@ -22,9 +22,9 @@ struct ChangeTimeGuess {
     private static func isTime(_ folded: String, of verb: String) -> Bool {
         guard let place = folded.firstRange(of: verb) else { return false }
         let isBegun = String(folded[..<place.lowerBound]).wholeMatch(of: /(last|date|time)*/) != nil
+        // No `timestamp`, which is two of them: a long name could be read in more ways than there is time to try.
         let isEnded =
-            String(folded[place.upperBound...])
-            .wholeMatch(of: /(at|on|date|time|stamp|timestamp|ts|utc|gmt)*/) != nil
+            String(folded[place.upperBound...]).wholeMatch(of: /(at|on|date|time|stamp|ts|utc|gmt)*/) != nil
         return isBegun && isEnded
     }
 
