@@ -28,7 +28,7 @@ extension AbsenceJudge {
         fileprivate mutating func note(
             _ found: RemoteRecord, for suspect: CacheStore.UnseenRecord, _ entity: Entity
         ) -> Bool {
-            guard found.record[entity.key]?.plain.exact == suspect.key.exact else {
+            guard entity.isKey(suspect.key, of: found.record) else {
                 undecided.append(suspect.key)
                 others[suspect.key.exact] = found.record[entity.key]?.plain
                 reason = "asked for \(suspect.key), the upstream answers another record"
@@ -155,8 +155,9 @@ extension AbsenceJudge {
             case .notServed: return []
             case .absent: continue
             case .found(let found):
-                let isSame = found.record[entity.key]?.plain.exact == suspect.key.exact
-                if isSame, !entity.isDeleted(found.record) { here.insert(suspect.key.exact) }
+                if entity.isKey(suspect.key, of: found.record), !entity.isDeleted(found.record) {
+                    here.insert(suspect.key.exact)
+                }
             }
         }
         return here

@@ -44,21 +44,23 @@ struct AbsenceJudge: Sendable {
             return verdict(found, on: key, entity)
         }
         if try store.isNew(entity.name, key: key, at: now()) { return .settling }
-        if isReadable, try await servesAnother(of: entity, than: [key]) { return try await repeated(known, of: entity) }
+        if isReadable, try await servesAnother(of: entity, than: [key]) {
+            return try await repeated(known, key, of: entity)
+        }
         return try await search(for: known, key, of: entity, plan, isReadable: isReadable)
     }
 
     /// The verdict once a witness was served. An upstream may have been ill for a moment, so it is asked once more.
-    private func repeated(_ known: JSONText, of entity: Entity) async throws -> Verdict {
+    private func repeated(_ known: JSONText, _ key: String, of entity: Entity) async throws -> Verdict {
         guard let found = try await read(known, of: entity) else { return .gone }
-        return verdict(found, on: known[entity.key]?.plain, entity)
+        return verdict(found, on: key, entity)
     }
 
     /// The verdict of the record that was read. Of another one, a mark of deletion says nothing.
-    private func verdict(_ found: RemoteRecord, on key: String?, _ entity: Entity) -> Verdict {
+    private func verdict(_ found: RemoteRecord, on key: String, _ entity: Entity) -> Verdict {
         guard entity.isDeleted(found.record) else { return .here(found) }
-        guard found.record[entity.key]?.plain.exact == key?.exact else {
-            return .cannotSay("asked for \(key ?? "it"), the upstream answers another record")
+        guard entity.isKey(key, of: found.record) else {
+            return .cannotSay("asked for \(key), the upstream answers another record")
         }
         return .gone
     }
@@ -98,7 +100,7 @@ struct AbsenceJudge: Sendable {
             guard let other = try store.anotherRecord(of: entity.name, than: asked),
                 let key = other[entity.key]?.plain, entity.recordPath(of: other) != nil
             else { return false }
-            if try await read(other, of: entity)?.record[entity.key]?.plain.exact == key.exact { return true }
+            if let found = try await read(other, of: entity), entity.isKey(key, of: found.record) { return true }
             asked.append(key)
         }
         return false
@@ -110,8 +112,7 @@ struct AbsenceJudge: Sendable {
         guard let plan = entity.pull else { return false }
         let listed = try await page(plan, of: entity, at: nil).records
         guard let shown = witness(in: listed, than: keys, of: entity) else { return false }
-        let found = try await read(shown, of: entity)?.record
-        return found?[entity.key]?.plain.exact == shown[entity.key]?.plain.exact
+        return try await read(shown, of: entity).map { entity.haveSameKey($0.record, shown) } ?? false
     }
 
     /// A record of a list that must be served by its key too.
@@ -177,7 +178,7 @@ struct AbsenceJudge: Sendable {
         guard first.count > 0 else { return try await verdictOfEmptyList(entity, plan) }
         if isReadable {
             let shown = witness(in: first.records, than: [key], of: entity)
-            if let shown, try await read(shown, of: entity) != nil { return try await repeated(known, of: entity) }
+            if let shown, try await read(shown, of: entity) != nil { return try await repeated(known, key, of: entity) }
             if try hasServed(entity) {
                 guard let shown else { return .gone }
                 throw UpstreamError.barred(
@@ -197,7 +198,7 @@ struct AbsenceJudge: Sendable {
     }
 
     private func verdict(on key: String, in records: JSONText, of entity: Entity) -> Verdict? {
-        records.elements.first { $0[entity.key]?.plain.exact == key.exact }.map { record in
+        records.elements.first { entity.isKey(key, of: $0) }.map { record in
             entity.isDeleted(record) ? .gone : .here(RemoteRecord(record))
         }
     }

@@ -24,9 +24,7 @@ struct RecordPlaces {
 
     /// A key that is made of the address changes with it.
     private func isSame(_ found: JSONText, as known: JSONText, _ entity: Entity) throws -> Bool {
-        guard let key = found[entity.key]?.plain, key.exact != known[entity.key]?.plain.exact else {
-            return true
-        }
+        guard let key = found[entity.key]?.plain, !entity.isKey(key, of: known) else { return true }
         return try store.remoteState(of: key, entity.name) == .unknown(key: key)
     }
 }

@@ -86,7 +86,7 @@ struct RecordRefresher: Sendable {
             return try await missing(current, entity, known, judge, position: position, wasNamed: wasNamed)
         }
         environment.absences.forget(RecordName(entity: entity.name, key: current))
-        guard found.record[entity.key]?.plain.exact == current.exact else {
+        guard entity.isKey(current, of: found.record) else {
             // Some serve a record under its number as well.
             return .failed(
                 "the upstream answered with \(entity.name)/\(entity.shownKey(of: found.record)) when asked for "

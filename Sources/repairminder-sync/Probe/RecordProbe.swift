@@ -22,7 +22,7 @@ struct RecordProbe {
         guard let found else {
             return [.error(entity.name, "\(call): there is no such record", "correct pull.record.path")]
         }
-        guard found.record[entity.key]?.plain == listed[entity.key]?.plain else {
+        guard entity.haveSameKey(found.record, listed) else {
             return [.error(entity.name, "\(call): it is another record", "correct pull.record.path")]
         }
         let place = Finding.ok(entity.name, "\(call): the record is \(place(of: found.record))")

@@ -31,6 +31,14 @@ extension Entity {
         return Self.key(value) == nil
     }
 
+    /// Whether the record has this key, byte for byte.
+    package func isKey(_ key: String, of record: JSONText) -> Bool { record[self.key]?.plain.exact == key.exact }
+
+    /// Whether two records have the same key, or none.
+    package func haveSameKey(_ one: JSONText, _ other: JSONText) -> Bool {
+        one[key]?.plain.exact == other[key]?.plain.exact
+    }
+
     /// A record's key as messages show it, also one that cannot be a key.
     package func shownKey(of record: JSONText) -> String {
         guard let value = record[key] else { return "" }

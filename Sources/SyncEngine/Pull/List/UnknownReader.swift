@@ -52,7 +52,7 @@ struct UnknownReader {
     private func read(_ record: JSONText) async throws {
         let position = try puller.store.position()
         guard let found = try await puller.judge.read(record, of: entity),
-            found.record[entity.key]?.plain.exact == record[entity.key]?.plain.exact, !entity.isDeleted(found.record)
+            entity.haveSameKey(found.record, record), !entity.isDeleted(found.record)
         else { return }
         try await puller.store.apply([found], of: entity, position: position, at: puller.now())
     }

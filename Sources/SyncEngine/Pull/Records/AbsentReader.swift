@@ -42,7 +42,7 @@ struct AbsentReader {
             _ = try await store.delete([key], of: entity.name, position: position, at: environment.now())
             return false
         }
-        guard found.record[entity.key]?.plain.exact == key.exact else { return false }
+        guard entity.isKey(key, of: found.record) else { return false }
         try await store.apply([found], of: entity, position: position, at: environment.now())
         return false
     }

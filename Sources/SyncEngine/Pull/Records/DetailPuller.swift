@@ -294,7 +294,7 @@ struct DetailPuller {
             fetched.isGone = true
             return fetched
         }
-        guard found[entity.key]?.plain.exact == parent.key.exact else {
+        guard entity.isKey(parent.key, of: found) else {
             throw .malformed("asked for \(entity.name)/\(parent.key), the upstream answered another record")
         }
         fetched.record = found

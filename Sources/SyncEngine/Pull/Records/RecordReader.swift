@@ -88,7 +88,7 @@ struct RecordReader {
     }
 
     private func child(_ known: JSONText, among siblings: ChildReader.Family, _ entity: Entity) -> JSONText? {
-        siblings.children.first { $0[entity.key]?.plain.exact == known[entity.key]?.plain.exact }
+        siblings.children.first { entity.haveSameKey($0, known) }
     }
 
     /// The record in the list of another parent, to which a change made here may have moved it.

@@ -99,8 +99,7 @@ struct ReferenceReader {
         guard entity.recordPath(of: known) != nil else { return false }
         let position = try store.position()
         guard let found = try await puller.judge.read(known, of: entity),
-            found.record[entity.key]?.plain.exact == key.exact,
-            !entity.isDeleted(found.record)
+            entity.isKey(key, of: found.record), !entity.isDeleted(found.record)
         else { return false }
         let outcome = try await store.apply([found], of: entity, position: position, at: puller.now())
         return outcome.written > 0

@@ -77,7 +77,7 @@ struct SettlingReader {
             return try await endSettlingAfterPatience(record)
         }
         environment.absences.forget(RecordName(entity: record.entity, key: record.key))
-        guard found.record[entity.key]?.plain.exact == record.key.exact else { return try await endSettling(record) }
+        guard entity.isKey(record.key, of: found.record) else { return try await endSettling(record) }
         try await store.apply([found], of: entity, position: position, at: environment.now())
         try await endSettling(record)
     }

@@ -234,7 +234,7 @@ struct CreationSearch {
     /// Whether a record with the compared values is the created one. If many records have these values, it must also have all
     /// else that was sent, and no change time from before the attempt.
     private func isSure(of record: JSONText) -> Bool {
-        if needsContent || record[entity.key]?.plain == change.key || change.isTold(by: fields, of: entity) {
+        if needsContent || entity.isKey(change.key, of: record) || change.isTold(by: fields, of: entity) {
             return true
         }
         return !isOlder(record) && change.isSaid(by: record, of: entity, beside: named)
@@ -243,7 +243,7 @@ struct CreationSearch {
     /// Whether a record with the compared values may have the values of `among`, as it is listed or else by itself. One with the
     /// key that was sent needs none of them.
     private func mayHaveAmong(_ listed: JSONText, or whole: JSONText) -> Bool {
-        listed[entity.key]?.plain == change.key
+        entity.isKey(change.key, of: listed)
             || among.allSatisfy { name, place in
                 change.mayHave(name, among: place.value(in: listed) ?? place.value(in: whole), of: entity)
             }
@@ -310,7 +310,7 @@ struct CreationSearch {
     /// the window, a change time from after the attempt denies it; without one, or where it is the day of the attempt, a record
     /// that is inside counts as new.
     private func wasUnseenEarlier(_ record: JSONText) throws -> Bool {
-        guard record[entity.key]?.plain.exact != change.key.exact else { return false }
+        guard !entity.isKey(change.key, of: record) else { return false }
         let isLongSince = isEarlier(record, by: .seconds(86_400)) == true
         if request.path != entity.pull?.path, isLongSince { return true }
         guard entity.pull?.window != nil else { return false }
@@ -323,8 +323,7 @@ struct CreationSearch {
     /// as deleted and the time is unknown. A record with the key made here is the change's own; so is any if the
     /// creation itself has the mark.
     private func wasDeletedEarlier(_ record: JSONText) -> Bool? {
-        guard entity.isDeleted(record), !entity.isDeleted(change.body),
-            record[entity.key]?.plain.exact != change.key.exact
+        guard entity.isDeleted(record), !entity.isDeleted(change.body), !entity.isKey(change.key, of: record)
         else { return false }
         return isEarlier(record)
     }

@@ -26,7 +26,7 @@ extension Pusher {
         var believed = answer
         do {
             if let old = try await reader.record(of: entity, known: change.address),
-                old.record[entity.key]?.plain.exact == change.key.exact
+                entity.isKey(change.key, of: old.record)
             {
                 if change.isSaid(by: old.record, of: entity) {
                     believed = .record(old)

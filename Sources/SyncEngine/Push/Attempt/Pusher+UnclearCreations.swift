@@ -72,7 +72,7 @@ extension Pusher {
     /// cache does not look, such as among archived ones. As change times may be days of another zone, less says nothing,
     /// nor does a time that was sent. Some servers give a record that was never changed the time 0.
     private func isLongSince(_ record: JSONText, before change: OutboxChange, _ entity: Entity) -> Bool {
-        guard record[entity.key]?.plain.exact != change.key.exact, let offset = environment.clockOffset(),
+        guard !entity.isKey(change.key, of: record), let offset = environment.clockOffset(),
             entity.pull?.changedAt.flatMap({ change.body[$0] }) == nil, let time = entity.changeTime(of: record),
             time > Timestamp(milliseconds: 0) + Self.twoDays
         else { return false }
