@@ -63,10 +63,8 @@ package struct SchemaDrafter {
                 "there is no list \(name)\(hint) " + (all.isEmpty ? "There is none at all" : "There are \(all)"))
         }
         let needed = Set(only + only.compactMap { model[$0]?.below?.parent })
-        for entity in model.entities where !needed.contains(entity.name) {
-            model.entities.removeAll { $0.name == entity.name }
-            model.leftOut.append(LeftOut(path: entity.path, why: .notAsked, reason: "not asked for"))
-            model.forget(entity.name, because: "not asked for")
+        while let unwanted = model.entities.first(where: { !needed.contains($0.name) }) {
+            model.leaveOut(unwanted, .notAsked, "not asked for")
         }
     }
 

@@ -139,6 +139,12 @@ struct DraftTests {
         #expect(draft.schema["orders"]?[field: "customer_id"]?.kind == .string)
     }
 
+    @Test("What is below a list that was not asked for was not asked for either, and is named once")
+    func notAsked() throws {
+        let draft = try SchemaDraft.of(Self.shop, only: ["customers"])
+        #expect(draft.leftOut.filter { $0.path.hasPrefix("/orders") }.map(\.why) == [.notAsked, .notAsked])
+    }
+
     @Test("A name that is none gets a suggestion")
     func unknownName() throws {
         #expect(throws: SchemaDraftError.self) { try SchemaDraft.of(Self.shop, only: ["order"]) }

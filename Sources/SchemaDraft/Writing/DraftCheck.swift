@@ -109,26 +109,20 @@ enum DraftCheck {
 }
 
 extension DraftModel {
-    fileprivate mutating func leaveOut(_ entity: DraftEntity, _ why: LeftOut.Why, _ reason: String) {
+    /// Takes out an entity and all below it, and makes references to them plain fields.
+    mutating func leaveOut(_ entity: DraftEntity, _ why: LeftOut.Why, _ reason: String) {
         entities.removeAll { $0.name == entity.name }
         leftOut.append(LeftOut(path: entity.path, why: why, reason: reason))
-        forget(entity.name, because: "it is below \(entity.name), which is left out")
-    }
-
-    /// Takes out what is below an entity that is gone, and makes references to it plain fields.
-    mutating func forget(_ name: String, because reason: String) {
-        for child in entities where child.below?.parent == name {
-            entities.removeAll { $0.name == child.name }
-            leftOut.append(LeftOut(path: child.path, why: .refused, reason: reason))
-            forget(child.name, because: reason)
+        for child in entities where child.below?.parent == entity.name {
+            leaveOut(child, why, "it is below \(entity.name), which is left out")
         }
         for index in entities.indices {
             for place in entities[index].fields.indices {
-                guard case .reference(to: name, _) = entities[index].fields[place].kind else { continue }
                 let field = entities[index].fields[place]
+                guard case .reference(to: entity.name, _) = field.kind else { continue }
                 var plain = DraftField(
                     field.name, .simple("string"), from: field.from, wireName: field.wireName,
-                    reason: "the key of \(name), which this draft leaves out")
+                    reason: "the key of \(entity.name), which this draft leaves out")
                 plain.isIndexed = field.isIndexed
                 plain.isRequired = field.isRequired
                 entities[index].fields[place] = plain
