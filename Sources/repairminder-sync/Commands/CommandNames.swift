@@ -7,7 +7,7 @@ enum CommandNames {
     static func mistake(in words: [String], of root: any ParsableCommand.Type) -> String? {
         var command = root
         var path = ""
-        var words = withoutFlags(words)
+        var words = plainPlaces(in: words).map { words[$0] }
         if words.first == "help" { words.removeFirst() }
         for word in words {
             let names = command.configuration.subcommands.compactMap { $0.configuration.commandName }
@@ -29,13 +29,14 @@ enum CommandNames {
 
     /// Says that flags stand before the second word of a command, as in `queue --json retry 4`: the parser would take it for an id.
     static func lateWord(in words: [String], of root: any ParsableCommand.Type) -> String? {
-        let plain = withoutFlags(words)
-        guard plain.count > 1, let index = words.firstIndex(of: plain[0]), words[index + 1] != plain[1],
-            let command = root.configuration.subcommands.first(where: { $0.configuration.commandName == plain[0] }),
+        let places = plainPlaces(in: words)
+        guard places.count > 1, places[1] > places[0] + 1 else { return nil }
+        let (first, second) = (words[places[0]], words[places[1]])
+        guard let command = root.configuration.subcommands.first(where: { $0.configuration.commandName == first }),
             command.configuration.defaultSubcommand != nil,
-            command.configuration.subcommands.contains(where: { $0.configuration.commandName == plain[1] })
+            command.configuration.subcommands.contains(where: { $0.configuration.commandName == second })
         else { return nil }
-        return "write \(plain[0]) \(plain[1]) before the flags"
+        return "write \(first) \(second) before the flags"
     }
 
     /// Says how to name a record, where the words have its entity and its id in one, as an address has: `get orders/1486`.
@@ -53,9 +54,11 @@ enum CommandNames {
     /// Flags that many commands have, and that say nothing about which word is the command.
     private static let flags: Set = ["--json", "--wide", "--count"]
 
-    private static func withoutFlags(_ words: [String]) -> [String] {
+    /// Where the words stand that are neither such flags nor their values.
+    private static func plainPlaces(in words: [String]) -> [Int] {
         var isValue = false
-        return words.filter { word in
+        return words.indices.filter { place in
+            let word = words[place]
             defer { isValue = !isValue && RecordCompletion.connectionFlags.contains(word) }
             return !isValue && !flags.contains(word) && !RecordCompletion.connectionFlags.contains(word)
         }

@@ -28,6 +28,7 @@ import Testing
         #expect(said("queue", "--json", "discard", "4") == "write queue discard before the flags")
         #expect(said("queue", "retry", "--json", "4") == nil)
         #expect(said("queue", "--config", "retry") == nil)
+        #expect(said("--config", "queue", "queue", "retry", "4") == nil)
         #expect(said("queue", "--json", "4") == nil && said("queue", "--record", "retry") == nil)
         #expect(said("queue") == nil)
         #expect(said("list", "--json", "orders") == nil)
