@@ -116,7 +116,7 @@ extension Pusher {
     /// Why it is not known whether the upstream has made a record: what came back last, in its own words, and what the look-up
     /// says. An attempt that ended with the process has no words.
     private func doubt(about change: OutboxChange, because reason: String) -> String {
-        if change.wasAccepted { return "\(change.acceptance), and \(reason)" }
+        if change.wasAccepted { return change.acceptedMessage(reason) }
         let leavesDoubt: Set<ErrorClass> = [.server, .timeout, .malformed, .repeated, .unseen]
         guard let said = change.errorMessage, let errorClass = change.errorClass,
             leavesDoubt.contains(errorClass)
@@ -255,7 +255,7 @@ extension Pusher {
         let outcome = try await outcome(ofFailedLookUp: error, change)
         guard change.wasAccepted, case .waiting(var failure, let next, let counted) = outcome else { return outcome }
         failure.errorClass = .accepted
-        failure.message = "\(change.acceptance), and \(failure.message)"
+        failure.message = change.acceptedMessage(failure.message)
         return .waiting(failure, at: next, counted: counted)
     }
 

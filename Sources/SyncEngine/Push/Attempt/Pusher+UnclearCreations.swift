@@ -116,7 +116,7 @@ extension Pusher {
         }
         let outcome = try await search(for: change, entity)
         guard case .waiting(var failure, let next, let counted) = outcome else { return outcome }
-        failure.message = "\(words), and does not list \(unlisted); looking again later"
+        failure.message = OutboxChange.acceptedMessage(words, "does not list \(unlisted); looking again later")
         return .waiting(failure, at: next, counted: counted)
     }
 
@@ -234,18 +234,11 @@ extension Pusher {
 
     /// The upstream accepted the creation and does not show the record yet: looked for again later.
     func notListed(_ change: OutboxChange) -> PushOutcome {
-        let outcome = again(
-            change,
-            PushFailure(
-                .accepted,
-                message: "\(change.acceptance), and does not list it yet; looking again later"))
+        let message = change.acceptedMessage("does not list it yet; looking again later")
+        let outcome = again(change, PushFailure(.accepted, message: message))
         guard case .failed = outcome else { return outcome }
-        return .failed(
-            PushFailure(
-                .unclear,
-                message:
-                    "\(change.acceptance), and does not list it: check whether it has the record, "
-                    + "then retry or discard"))
+        let advice = "does not list it: check whether it has the record, then retry or discard"
+        return .failed(PushFailure(.unclear, message: change.acceptedMessage(advice)))
     }
 }
 
@@ -253,11 +246,16 @@ extension OutboxChange {
     /// The upstream has accepted the creation; only the record is not known yet.
     var wasAccepted: Bool { errorClass == .accepted }
 
-    /// What the upstream answered, such as an older record: the words with which the message of each look-up begins.
-    var acceptance: String {
-        guard wasAccepted, let said = errorMessage, let end = said.firstRange(of: ", and ")?.lowerBound else {
-            return "the upstream accepted this without a record"
+    /// What the upstream answered to an accepted creation, such as an older record, and what has been seen since. The next
+    /// message begins with the same answer.
+    static func acceptedMessage(_ answer: String, _ seen: String) -> String { answer + acceptanceEnd + seen }
+
+    func acceptedMessage(_ seen: String) -> String {
+        guard wasAccepted, let last = errorMessage, let end = last.firstRange(of: Self.acceptanceEnd) else {
+            return Self.acceptedMessage("the upstream accepted this without a record", seen)
         }
-        return String(said[..<end])
+        return Self.acceptedMessage(String(last[..<end.lowerBound]), seen)
     }
+
+    private static let acceptanceEnd = ", and "
 }
