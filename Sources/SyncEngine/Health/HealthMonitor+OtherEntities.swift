@@ -4,8 +4,10 @@ internal import Upstream
 /// Distinguishes an outage from broken entities by asking for the list of another one.
 extension HealthMonitor {
     /// Asks for a page of an entity other than the given one; the outcome is recorded like that of any request.
-    func askElsewhere(than entity: String, by upstream: GuardedUpstream) async throws {
-        guard let request = requestOfAnother(than: [entity]) else { return }
+    /// `mayAskItself`: if there is no other, for one of its own list.
+    func askElsewhere(than entity: String, mayAskItself: Bool = false, by upstream: GuardedUpstream) async throws {
+        let own = mayAskItself ? requestOfAnother(than: []) : nil
+        guard let request = requestOfAnother(than: [entity]) ?? own else { return }
         _ = try await upstream.page(request)
     }
 

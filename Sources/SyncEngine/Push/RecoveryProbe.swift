@@ -105,8 +105,12 @@ actor RecoveryProbe {
         // `failing` is empty once anything was answered, unless the change has failed after that.
         let breaker = await monitor.breaker
         guard !breaker.failing.isEmpty else { return true }
-        // Perhaps only that entity is broken; then it must not hold up all others.
-        if breaker.outage != nil { try await monitor.askElsewhere(than: change.entity, by: upstream) }
+        // Perhaps only that entity is broken, or, if the change was not even sent, the reading of that record; then it
+        // must not hold up all others.
+        if breaker.outage != nil {
+            let isSent = try store.sendableChange(change.id)?.tried != change.tried
+            try await monitor.askElsewhere(than: change.entity, mayAskItself: !isSent, by: upstream)
+        }
         return false
     }
 

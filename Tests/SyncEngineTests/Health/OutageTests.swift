@@ -293,6 +293,32 @@ struct OutageTests {
         }
     }
 
+    @Test("a record that cannot be read for its edit does not hold up all others where there is one entity")
+    func oneUnreadable() async throws {
+        let test = try TestEngine(
+            schema: """
+                schema: shop
+                upstream: { base_url: http://localhost, pagination: { style: page } }
+                entities:
+                  orders:
+                    fields: { id: { type: string }, notes: { type: string } }
+                    pull: { path: /orders }
+                    push: { create: { call: POST /orders }, update: { call: "PUT /orders/{id}" } }
+                """)
+        try test.upstream.set("/orders", #"[{"id":"a","notes":"n"}]"#)
+        try await test.running {
+            try await test.engine.sync(SyncRequest())
+            test.upstream.failRecords(failure)
+            try await test.change("a", #"{"notes":"mine"}"#)
+            test.engine.noteLocalWrite()
+            try await test.until { test.engine.status().state == .error }
+            _ = try await test.create()
+            test.engine.noteLocalWrite()
+            try await test.until { test.upstream.pushes.count == 1 }
+            #expect(test.upstream.pushes.first?.request.method == "POST")
+        }
+    }
+
     @Test("nothing starts while paused, not even the next step of a run under way")
     func paused() async throws {
         let test = try TestEngine()

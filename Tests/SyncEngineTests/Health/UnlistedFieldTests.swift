@@ -99,6 +99,21 @@ struct UnlistedFieldTests {
         #expect(try test.store.pendingCount().pending == 1 - pushes)
     }
 
+    @Test("a whole record that cannot be read for a day is left to a person, who is told why it is read")
+    func brokenForADay() async throws {
+        let test = try await test(method: "PUT")
+        test.upstream.failRecords(.unclear(status: 500, "broken"))
+        try await test.change("a", #"{"notes":"mine"}"#)
+        for hour in [0, 23] {
+            try await test.send(after: .seconds(hour * 3600))
+            #expect(try test.store.pendingCount() == PendingCount(pending: 1, failed: 0))
+        }
+        #expect(try test.error("message")?.contains("body: $fields") == true)
+        try await test.send(after: .seconds(25 * 3600))
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 1))
+        #expect(test.upstream.pushes.isEmpty)
+    }
+
     private static func replacing(version: String) -> String {
         TestEngine.shop
             .replacing("  pagination:", with: "  version: \(version)\n  pagination:")

@@ -202,6 +202,26 @@ extension Pusher {
         return .gone
     }
 
+    /// A redirect concerns the account, unless the upstream, asked for the record, shows another one, into which it was
+    /// merged: what of the change belongs there, a person decides.
+    func conclude(
+        redirected change: OutboxChange, _ entity: Entity, _ error: UpstreamError, _ failure: PushFailure
+    ) async throws -> UpstreamError? {
+        if change.operation != .create {
+            do {
+                _ = try await reader.record(of: entity, known: change.address)
+            } catch UpstreamError.another(let message) {
+                var failure = failure
+                failure.message +=
+                    "; \(message), so the two may have been merged: discard this change, and make it there"
+                return try await finish(change, as: .failed(failure), appliedNothing: true)
+            } catch UpstreamError.cancelled {
+                throw CancellationError()
+            } catch is UpstreamError {}
+        }
+        return try await finish(change, as: outcome(of: error, change), after: error)
+    }
+
     /// What a verdict on a missing record means for a change of it.
     func outcome(
         of verdict: AbsenceJudge.Verdict, _ change: OutboxChange, _ failure: PushFailure

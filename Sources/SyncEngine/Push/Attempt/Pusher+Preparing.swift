@@ -139,6 +139,9 @@ extension Pusher {
         }
     }
 
+    /// A record that cannot be read for so long, while the upstream answers otherwise, is left to a person.
+    private static let longestReading = Duration.seconds(86_400)
+
     /// Between two look-ups of a creation that the upstream may not show yet.
     static let lookUpWait = Duration.seconds(10)
 
@@ -262,7 +265,13 @@ extension Pusher {
     private func outcome(ofFailedLookUp error: UpstreamError, _ change: OutboxChange) async throws -> PushOutcome {
         switch error {
         case .unclear, .locked:
-            let failure = PushFailure(error.status == nil ? .timeout : .server, error)
+            var failure = PushFailure(error.status == nil ? .timeout : .server, error)
+            if change.replaced != nil {
+                failure.message +=
+                    "; the record is read before it is sent as a whole, which body: $fields in the schema avoids"
+                let first = change.lastAttemptAt ?? now()
+                guard now().since(first) < Self.longestReading else { return .failed(failure) }
+            }
             return .waiting(failure, at: monotonicNow() + lookUpRetry(change), counted: false)
         case .gone(let status, let message), .barred(let status, let message, _):
             return try await outcome(ofBarred: change, status, message, isLookUp: true)

@@ -84,6 +84,33 @@ struct AnotherRecordTests {
         #expect(try test.error("message")?.contains("answered with z; if the two were merged") == true)
     }
 
+    @Test(
+        "a change that is redirected to the record into which its own was merged fails alone, and says so",
+        arguments: [301, 307, 308], [false, true])
+    func redirected(status: Int, deletes: Bool) async throws {
+        let test = try await test(Self.withDeletion)
+        if deletes {
+            try await test.store.delete("orders", key: "a", at: test.clock.timestamp)
+        } else {
+            try await test.change("a", #"{"notes":"mine"}"#)
+        }
+        test.upstream.fail(.barred(status: status, "answered \(status) to /orders/z"))
+        test.upstream.answerRecords(with: "z")
+        try await test.send()
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 1))
+        #expect(try test.error("message")?.contains("answered with z, so the two may have been merged") == true)
+    }
+
+    @Test("a change that is redirected elsewhere waits: its record is where it was")
+    func redirectedElsewhere() async throws {
+        let test = try await test()
+        try await test.change("a", #"{"notes":"mine"}"#)
+        test.upstream.fail(.barred(status: 301, "answered 301 to /sign-in"))
+        try await test.send()
+        #expect(try test.store.pendingCount() == PendingCount(pending: 1, failed: 0))
+        #expect(try test.error() == "barred")
+    }
+
     @Test("a deletion is sent again if its record cannot be asked for: nothing says that it was merged")
     func unreadableDeletion() async throws {
         let test = try await test(Self.withDeletion)
