@@ -81,11 +81,19 @@ struct MeaningTests {
         #expect(field(.string).forms(from: try json(nothing), to: try json(#""false""#)) == nil)
     }
 
-    @Test("zero is what servers store for nothing in numbers, booleans, days and times, and in no text")
+    @Test("an empty text is no value, also where a number or a boolean belongs")
+    func emptyForNothing() throws {
+        for kind in [Field.Kind.integer, .number, .money, .boolean] {
+            #expect(field(kind).forms(from: .null, to: try json(#""""#)) == [.emptied])
+            #expect(field(kind).forms(from: .null, to: try json("1")) == nil)
+        }
+    }
+
+    @Test("zero is what servers store for nothing in numbers, booleans, days, times and lists, and in no text")
     func zero() throws {
         for (kind, value) in [
             (Field.Kind.money, #""0.00""#), (.integer, "0"), (.boolean, "false"), (.date, #""0001-01-01""#),
-            (.time, #""0000-00-00 00:00:00""#),
+            (.time, #""0000-00-00 00:00:00""#), (.list, "[]"), (.object, "[]"), (.object, "{}"),
         ] {
             #expect(field(kind).isZero(try json(value)), "\(kind)")
             #expect(!field(kind).isZero(.null))

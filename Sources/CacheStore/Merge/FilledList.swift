@@ -15,8 +15,8 @@ struct FilledList {
 
     private typealias Members = [String: JSONText]
 
-    /// Whether a list is this one with members that the server filled in, in any order. Members that an object had before
-    /// do not count as filled in: what was sent may have removed them.
+    /// Whether a list is this one with members that the server filled in, in any order. If the list before showed all that was
+    /// sent, members that an object had there do not count as filled in: what was sent may have removed them.
     ///
     /// `room`: how many more values may be compared in this transaction. Once it is used up, no list counts as this one.
     func isShown(by list: JSONText, within room: inout Int) -> Bool {
@@ -25,11 +25,20 @@ struct FilledList {
         guard !mine.isEmpty, mine.count == theirs.count else { return false }
         let before = before.elements
         guard max(before.count, theirs.count) * mine.count <= Self.mostComparisons else { return false }
+        let shown = search(mine, theirs, [], within: &room)
+        guard shown.isFound, shown.isFilled else { return false }
+        guard before.count == mine.count, search(mine, before, [], within: &room).isFound else { return true }
+        return search(mine, theirs, before, within: &room).isFound
+    }
+
+    private func search(
+        _ mine: [JSONText], _ theirs: [JSONText], _ before: [JSONText], within room: inout Int
+    ) -> (isFound: Bool, isFilled: Bool) {
         let most = min(room, Self.mostValues)
         var search = Search(mine: mine, theirs: theirs, before: before, room: most)
-        let isFound = search.finds() && search.isFilled
+        let isFound = search.finds()
         room -= most - search.room
-        return isFound
+        return (isFound, search.isFilled)
     }
 
     /// The search for an object of the server's list for each one that was sent.

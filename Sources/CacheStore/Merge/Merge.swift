@@ -109,7 +109,7 @@ struct Merge {
 
     /// Whether the server shows what was sent with members that it filled in, or has merged into an object that was there.
     private func isFilled(_ sent: JSONText, from before: JSONText, in server: JSONText) -> Bool {
-        if sent.kind == .object { return sent.isFilled(in: server) }
+        if sent.kind == .object { return sent.isFilled(in: server) && !sent.isFilled(in: before) }
         return FilledList(sent: sent, before: before).isShown(by: server, within: &context.records.listRoom)
     }
 

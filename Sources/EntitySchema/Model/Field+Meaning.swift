@@ -38,7 +38,8 @@ extension Field {
         }
     }
 
-    /// Whether it is what servers without null for such a field store in its place: 0, `false`, or a day before all others.
+    /// Whether it is what servers without null for such a field store in its place: 0, `false`, a day before all others, or an
+    /// empty list or object.
     package func isZero(_ value: JSONText) -> Bool {
         switch kind {
         case .integer, .number, .money: return value.amount == JSONText.integer(0).amount
@@ -46,7 +47,8 @@ extension Field {
         case .date, .time:
             let text = meant(value).string ?? ""
             return text.hasPrefix("0001-01-01") || text.hasPrefix("0000-00-00")
-        case .string, .enum, .reference, .list, .object: return false
+        case .list, .object: return value.kind == .array && value.elements.isEmpty || value.text == "{}"
+        case .string, .enum, .reference: return false
         }
     }
 

@@ -54,7 +54,8 @@ extension Field {
         switch (form, kind) {
         case (.trimmed, .string), (.trimmed, .enum), (.trimmed, .reference), (.lowercased, .string),
             (.lowercased, .enum), (.uppercased, .string), (.uppercased, .enum), (.emptied, .string), (.emptied, .enum),
-            (.emptied, .reference), (.emptied, .time), (.emptied, .date), (.rounded, .number), (.rounded, .money),
+            (.emptied, .reference), (.emptied, .time), (.emptied, .date), (.emptied, .integer), (.emptied, .number),
+            (.emptied, .money), (.emptied, .boolean), (.rounded, .number), (.rounded, .money),
             (.rounded, .integer), (.seconds, .time), (.minutes, .time), (.escaped, .string),
             (.paragraphs, .string), (.squished, .string), (.named, .list):
             true

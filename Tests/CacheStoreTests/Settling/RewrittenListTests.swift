@@ -117,6 +117,14 @@ struct RewrittenListTests {
         #expect(try cache.record("orders", "a")?["place"]?["city"] == "Hull")
     }
 
+    @Test("an object from which a member was only taken out, and that has it still, is an edit by others")
+    func keptMember() async throws {
+        let cache = try await cache(#"{"id":"a","place":{"city":"York","zip":"Y1"}}"#)
+        try await edited(cache, #"{"place":{"city":"York"}}"#, then: #"{"notes":"N"}"#)
+        _ = try await cache.pull("orders", #"[{"id":"a","place":{"city":"York","zip":"Y1","country":"GB"}}]"#)
+        #expect(try cache.conflictCount() == 1)
+    }
+
     @Test("an object with another value is an edit by others")
     func otherObject() async throws {
         let cache = try await cache(#"{"id":"a","place":{"city":"York"}}"#)
