@@ -7,8 +7,9 @@ package protocol Upstream: Sendable {
     /// Whose records they are; nil when the schema has no account call.
     func account() async throws(UpstreamError) -> SignedInAccount?
 
-    /// Returns if the token counts now, or if nothing can show that. Throws `.unauthorized` if it does not, and then has
-    /// renewed it: what was read before may be what a caller without a token gets to see.
+    /// Returns if the token counts now and stands for the account that `account` last returned, or if nothing can show that.
+    /// Throws `.unauthorized` otherwise: what was read before may be another account's, or what a caller without a token gets
+    /// to see. A token that no longer counts is renewed.
     func confirmToken() async throws(UpstreamError)
 
     /// One page of a list.

@@ -292,7 +292,7 @@ struct SyncEngineTests {
         }
     }
 
-    @Test("the account of a token is checked once, not in every sync")
+    @Test("the account of a token is checked once a minute, not in every sync")
     func knownToken() async throws {
         let test = try TestEngine()
         try await test.running {

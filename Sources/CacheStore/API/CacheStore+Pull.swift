@@ -221,6 +221,18 @@ extension CacheStore {
         try read { db in try CursorRow(entity: entity, db: db).load() }
     }
 
+    /// Has the next pull of each list read everything, also of those of deletions.
+    package func forgetLists(at now: Timestamp) async throws {
+        try await change(at: now) { context in
+            for entity in try String.fetchAll(context.db, sql: "SELECT entity FROM sync_cursor") {
+                let row = CursorRow(entity: entity, db: context.db)
+                var cursor = try row.load()
+                cursor.forgetList()
+                try row.save(cursor)
+            }
+        }
+    }
+
     /// Has the next pull read everything if the cache was filled from another list than this one (`PullPlan.definition`): what
     /// only this one shows has no new change times. What a cache of an older version was filled from is not known.
     package func adoptList(_ definition: String, of entity: String) async throws {

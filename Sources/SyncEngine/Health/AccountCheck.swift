@@ -10,11 +10,12 @@ protocol TokenRefusalObserver: Actor {
 
 /// Verifies that the cache belongs to the account of the current token, before anything else is asked of the upstream.
 ///
-/// The check is made once for each token: a refused token is forgotten, since the next one may belong to another
-/// account.
+/// Each run asks again if the last answer is a minute old, because some upstreams let a person choose the account that a token
+/// stands for. All else asks once for each token: a refused token is forgotten, since the next one may belong to another account.
 actor AccountCheck {
     private let environment: SyncEnvironment
-    private var isKnown = false
+    /// When the upstream last named the cache's account; nil while that is not known of the token.
+    private var knownAt: Timestamp?
     /// How often the token was doubted: an answer that was asked for before says nothing.
     private var doubts = 0
     /// The other account that the upstream names, and since when; nil once it has named the cache's account.
@@ -31,7 +32,21 @@ actor AccountCheck {
 
     /// Throws `SyncError.otherAccount` when the token belongs to another account than the cache.
     func require(from upstream: any Upstream) async throws {
-        guard !isKnown else { return }
+        if knownAt == nil { try await ask(upstream) }
+    }
+
+    /// How long an answer counts for a run.
+    static let confirmedEvery = Duration.seconds(60)
+
+    /// The same at the start of a run. If the call alone fails, what is known counts.
+    func confirm(from upstream: any Upstream) async throws {
+        if let knownAt, environment.monotonicNow().since(knownAt) < Self.confirmedEvery { return }
+        do {
+            try await ask(upstream)
+        } catch let error as UpstreamError where knownAt != nil && !error.concernsWholeUpstream {}
+    }
+
+    private func ask(_ upstream: any Upstream) async throws {
         let (store, asked) = (environment.store, doubts)
         if var account = try await upstream.account() {
             let known = try store.account()
@@ -40,7 +55,7 @@ actor AccountCheck {
             if let name = account.name { try await store.setAccountName(name) }
         }
         other = nil
-        if doubts == asked { isKnown = true }
+        if doubts == asked { knownAt = environment.monotonicNow() }
     }
 
     /// Between two questions for an account that is not the cache's.
@@ -53,7 +68,8 @@ actor AccountCheck {
     ) async throws -> SignedInAccount {
         environment.log.warning(
             "the upstream names another account; asking again", metadata: ["account": "\(first.id)"])
-        try believe(first)
+        knownAt = nil
+        try await believe(first)
         try await environment.clock.sleep(for: Self.pause)
         let answer = try await upstream.account()
         if let answer, answer.id == known { return answer }
@@ -63,7 +79,7 @@ actor AccountCheck {
                 "the upstream says that the token belongs to another account (\(first.id)), and then to "
                     + "\(answer?.id ?? "none"); nothing is synced until it says the same twice")
         }
-        try believe(answer)
+        try await believe(answer)
         throw UpstreamError.held(
             "the upstream says that the token belongs to another account (\(answer.id)), but a gateway repeated the "
                 + "answer (Age), which may be about another caller; nothing is synced until the upstream itself says so twice"
@@ -71,12 +87,14 @@ actor AccountCheck {
     }
 
     /// Throws `.otherAccount` if the upstream itself has named this account before, and no other one since. What a gateway
-    /// repeats says nothing.
-    private func believe(_ answer: SignedInAccount) throws {
+    /// repeats says nothing. The cache's last pull may have read pages of that account, so its next one reads everything.
+    private func believe(_ answer: SignedInAccount) async throws {
         guard !answer.isRepeated else { return }
         let now = environment.monotonicNow()
         guard let other, other.account == answer.id else { return other = (answer.id, now) }
-        if now.since(other.since) >= Self.pause { throw SyncError.otherAccount(answer.id) }
+        guard now.since(other.since) >= Self.pause else { return }
+        try await environment.store.forgetLists(at: environment.now())
+        throw SyncError.otherAccount(answer.id)
     }
 
     /// The token was refused: the next run checks the account first, and comes soon.
@@ -87,7 +105,7 @@ actor AccountCheck {
 
     /// The token was refused again: the account is checked before anything else is sent.
     func doubt() {
-        isKnown = false
+        knownAt = nil
         doubts += 1
     }
 }

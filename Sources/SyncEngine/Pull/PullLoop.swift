@@ -217,7 +217,7 @@ actor PullLoop: TokenRefusalObserver {
     }
 
     private func pushAndPull(_ request: SyncRequest, _ steps: any RunSteps) async throws {
-        try await account.require(from: monitor.guardedUpstream(for: heartbeat))
+        try await account.confirm(from: monitor.guardedUpstream(for: heartbeat))
         try await pushAll { try await steps.push(heartbeat, through: $0) }
         try await pulls(request).pull()
         try await rememberSchema(request)

@@ -116,16 +116,16 @@ extension HTTPUpstream {
         return try await token.renew(refused: refused)
     }
 
-    /// Asks for the account of a token that was not seen before.
-    private func requireSameAccount(_ token: String?) async throws(UpstreamError) {
-        guard let account = plan.account, let known = identity.last, known.token != token else { return }
+    /// Asks for the account of a token that was not seen before, or `again`.
+    func requireSameAccount(_ token: String?, again: Bool = false) async throws(UpstreamError) {
+        guard let account = plan.account, let known = identity.last, again || known.token != token else { return }
         let request = account.request.authorized(by: token, at: plan.tokenPlace)
         let response = try await caller.send(request)
         if let failure = caller.failure(response, to: request) { throw failure }
         try withoutSecrets(secrets(of: token)) { () throws(UpstreamError) in
             let id = try signedIn(response, account).id
             guard id == known.account else {
-                throw .unauthorized("the token now belongs to another account (\(id)); nothing was sent with it")
+                throw .unauthorized("the token now belongs to another account (\(id)); nothing else is sent with it")
             }
         }
         identity.note(account: known.account, of: token)

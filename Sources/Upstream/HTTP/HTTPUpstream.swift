@@ -155,11 +155,12 @@ package struct HTTPUpstream: Upstream {
     }
 
     package func confirmToken() async throws(UpstreamError) {
-        guard let verifier else { return }
         let carried = try await token?.current()
-        guard let objection = try await verifier.objection(to: carried, by: caller) else { return }
-        _ = try await token?.renew(refused: carried)
-        throw UpstreamError.unauthorized(objection).withoutSecrets(secrets(of: carried))
+        if let verifier, let objection = try await verifier.objection(to: carried, by: caller) {
+            _ = try await token?.renew(refused: carried)
+            throw UpstreamError.unauthorized(objection).withoutSecrets(secrets(of: carried))
+        }
+        try await requireSameAccount(carried, again: true)
     }
 
     private func isEmpty(_ response: HTTPResponse, _ request: PageRequest) -> Bool {

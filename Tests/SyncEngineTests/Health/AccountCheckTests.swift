@@ -48,6 +48,38 @@ struct AccountCheckTests {
         #expect(test.upstream.pushes.count == 1)
     }
 
+    @Test("a token that stands for another account since the last sync brings no record of that account into this cache")
+    func switchedAccount() async throws {
+        let test = try test()
+        let running = Task { try await test.engine.run() }
+        try await test.engine.sync(SyncRequest())
+        #expect(try test.store.cursor(of: "orders").watermark != nil)
+        test.upstream.setAccount("company-2")
+        try test.upstream.set("/orders", #"[{"id":"b","updated_at":"2026-01-02T00:00:00.000Z"}]"#)
+        test.clock.advance(by: AccountCheck.confirmedEvery)
+        await test.engine.requestSync(SyncRequest(full: true))
+        await expectOtherAccount(running, test.clock)
+        #expect(try test.record("a") != nil)
+        #expect(try test.record("b") == nil)
+        // Had the account changed during the last pull, some of its pages would have been the other one's.
+        let cursor = try test.store.cursor(of: "orders")
+        #expect(cursor.watermark == nil && cursor.lastFullAt == nil)
+    }
+
+    @Test("a question for the known account that fails alone holds nothing up")
+    func unansweredQuestion() async throws {
+        let test = try test()
+        try await test.running {
+            try await test.engine.sync(SyncRequest())
+            test.upstream.failAccount(.refused(status: 404, "GET /me answered 404"))
+            try test.upstream.set("/orders", #"[{"id":"b","updated_at":"2026-01-02T00:00:00.000Z"}]"#)
+            test.clock.advance(by: AccountCheck.confirmedEvery)
+            try await test.engine.sync(SyncRequest())
+            #expect(test.upstream.accountRequests == 2)
+            #expect(try test.record("b") != nil)
+        }
+    }
+
     @Test("an answer that was asked for before the token was refused does not count")
     func refusedMeanwhile() async throws {
         let test = try test()

@@ -15,6 +15,7 @@ final class FakeUpstream: Upstream, Sendable {
         var account: String? = "company-1"
         /// The next answers to the question for the account, before that one.
         var accounts: [String] = []
+        var accountFailure: UpstreamError?
         /// How many of the next answers to that question a gateway repeats.
         var repeatedAccounts = 0
         var isOffline = false
@@ -92,6 +93,9 @@ final class FakeUpstream: Upstream, Sendable {
     func keepKeys() { state.withLock { $0.keepsKeys = true } }
     func failProbes(_ fails: Bool) { state.withLock { $0.failsProbes = fails } }
     func setAccount(_ account: String) { state.withLock { $0.account = account } }
+
+    /// What the question for the account is answered with instead; nil names the account.
+    func failAccount(_ failure: UpstreamError?) { state.withLock { $0.accountFailure = failure } }
 
     /// Names these accounts next, one for each question.
     func answerAccounts(_ accounts: [String]) { state.withLock { $0.accounts = accounts } }
@@ -204,8 +208,12 @@ final class FakeUpstream: Upstream, Sendable {
     func account() async throws(UpstreamError) -> SignedInAccount? {
         try requireOnline()
         await state.withLock { $0.onAccount }?()
-        return state.withLock { state in
+        let failure = state.withLock { state in
             state.accountRequests += 1
+            return state.accountFailure
+        }
+        if let failure { throw failure }
+        return state.withLock { state in
             let account = state.accounts.isEmpty ? state.account : state.accounts.removeFirst()
             let isRepeated = state.repeatedAccounts > 0
             state.repeatedAccounts -= isRepeated ? 1 : 0

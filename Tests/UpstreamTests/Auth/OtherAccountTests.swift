@@ -10,6 +10,17 @@ import Testing
 struct OtherAccountTests {
     /// Two tokens, the second possibly of another account; the first is refused after its account was requested.
     private func upstream(_ accounts: [String: String]) throws -> (HTTPUpstream, ScriptedTransport) {
+        let asked = Mutex(false)
+        return try upstream { token in
+            if token == "first", asked.withLock({ $0 }) { return HTTPResponse.json(401, "{}") }
+            asked.withLock { $0 = true }
+            return HTTPResponse.json(200, "{\"id\":\"\(accounts[token] ?? "")\"}")
+        }
+    }
+
+    private func upstream(
+        _ answer: @escaping @Sendable (_ token: String) -> HTTPResponse
+    ) throws -> (HTTPUpstream, ScriptedTransport) {
         let schema = try EntitySchema(
             yaml: """
                 schema: test
@@ -20,12 +31,8 @@ struct OtherAccountTests {
                     pull: { path: /orders }
                     push: { create: { call: POST /orders } }
                 """, file: "test.yaml")
-        let asked = Mutex(false)
         let transport = ScriptedTransport { (request) throws(TransportError) in
-            let token = request.header("Authorization").map { String($0.dropFirst("Bearer ".count)) } ?? ""
-            if token == "first", asked.withLock({ $0 }) { return HTTPResponse.json(401, "{}") }
-            asked.withLock { $0 = true }
-            return HTTPResponse.json(200, "{\"id\":\"\(accounts[token] ?? "")\"}")
+            answer(request.header("Authorization").map { String($0.dropFirst("Bearer ".count)) } ?? "")
         }
         let upstream = HTTPUpstream(
             plan: schema.upstream, transport: transport, token: TwoTokens(), now: { Timestamp(milliseconds: 0) })
@@ -51,6 +58,20 @@ struct OtherAccountTests {
         // After asking for the account again, the new token is used.
         #expect(try await upstream.account()?.id == "two")
         _ = try await upstream.push(change, idempotencyKey: "k")
+    }
+
+    @Test("a token that stands for another account than before is not confirmed")
+    func switched() async throws {
+        let account = Mutex("one")
+        let (upstream, _) = try upstream { _ in HTTPResponse.json(200, "{\"id\":\"\(account.withLock { $0 })\"}") }
+        #expect(try await upstream.account()?.id == "one")
+        try await upstream.confirmToken()
+        account.withLock { $0 = "two" }
+        await #expect {
+            try await upstream.confirmToken()
+        } throws: { error in
+            if case .unauthorized(let message) = error as? UpstreamError { message.contains("(two)") } else { false }
+        }
     }
 
     @Test("a new token of the same account is checked once and then used")
