@@ -62,6 +62,19 @@ struct TombstonePullTests {
         #expect(askedSince(test) == ["2026-01-01T09:59:50.000Z", "2026-01-01T10:59:50.000Z"])
     }
 
+    @Test("a time that is in the future since the upstream's clock was set back is dropped, and the whole list is read")
+    func setBack() async throws {
+        let test = try await filled()
+        var cursor = try test.store.cursor(of: "orders:deleted")
+        cursor.watermark = "2026-01-04T10:00:00.000Z"
+        try await test.store.setCursor(of: "orders:deleted", to: cursor)
+        test.serverNow.set("2026-01-01T12:00:10Z")
+        try serve(test, "[]", "[\(Self.deletion("b", "12:00:00"))]")
+        #expect(try await test.pull().deleted == 1)
+        #expect(askedSince(test) == [nil])
+        #expect(try test.store.cursor(of: "orders:deleted").watermark == "2026-01-01T12:00:00.000Z")
+    }
+
     /// As `serve`, but the list of deletions fails.
     private func serveWithoutDeletions(_ test: TestPull, _ records: String) throws {
         let list = try JSONText(parsing: records)

@@ -72,8 +72,8 @@ extension PullPlan {
 }
 
 extension PullCursor {
-    /// A watermark that is later than the server's time was set by a record that claims a change time in the future:
-    /// what has changed since is unknown, so everything is read again.
+    /// A watermark that is later than the server's time was set by a record that claims a change time in the future, or while the
+    /// server's clock was ahead: what has changed since is unknown, so everything is read again.
     mutating func forgetFuture(after serverNow: Timestamp?) {
         guard let watermark = watermark.flatMap(Timestamp.init(iso8601:)), let serverNow,
             watermark > serverNow + .seconds(300)

@@ -70,6 +70,7 @@ struct TombstonePull {
     func run() async throws -> Outcome {
         try await begin()
         var cursor = try store.cursor(of: Self.cursor(of: entity))
+        cursor.forgetFuture(after: puller.serverNow())
         let stopwatch = Stopwatch(puller.clock)
         var pull = PullStart(plan: list.plan, cursor: cursor, full: false).pull
         pull.started = puller.now()
