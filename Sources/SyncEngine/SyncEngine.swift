@@ -45,7 +45,7 @@ package actor SyncEngine: RunSteps {
         recovery = RecoveryProbe(environment, monitor: monitor, account: account, pull: pull, unwritten: unwritten)
         uploads = UploadLoop(environment, monitor: monitor, account: account, unwritten: unwritten)
         refresher = RecordRefresher(environment, monitor: monitor, account: account)
-        fetcher = ContentFetcher(environment, monitor: monitor, account: account)
+        fetcher = ContentFetcher(environment, monitor: monitor, account: account, refresher: refresher)
         signals = Signals(environment, monitor: monitor, account: account, pull: pull)
     }
 

@@ -13,11 +13,14 @@ struct ContentFetcher: Sendable {
     /// For contents at other hosts, so that these do not hold up the upstream's own.
     private let elsewhere: RequestCoalescer
     private let slow: SlowContents
+    /// Reads a record for another address of its content.
+    private let refresher: RecordRefresher
 
-    init(_ environment: SyncEnvironment, monitor: HealthMonitor, account: AccountCheck) {
+    init(_ environment: SyncEnvironment, monitor: HealthMonitor, account: AccountCheck, refresher: RecordRefresher) {
         self.environment = environment
         self.monitor = monitor
         self.account = account
+        self.refresher = refresher
         coalescer = RequestCoalescer(clock: environment.clock, parallel: 2, patience: .seconds(30))
         elsewhere = RequestCoalescer(clock: environment.clock, parallel: 2, patience: .seconds(30))
         slow = SlowContents(clock: environment.clock)
@@ -30,7 +33,7 @@ struct ContentFetcher: Sendable {
     func fetch(_ key: String, _ entity: Entity, for caller: ReadCaller) async -> RefreshOutcome {
         await places(key, entity).outcome(of: RecordName(entity: entity.name, key: key), for: caller) {
             do {
-                return try await download(key, entity)
+                return try await download(key, entity, for: caller)
             } catch let error as UpstreamError {
                 return RefreshOutcome(error)
             } catch let error as ContentError {
@@ -52,12 +55,37 @@ struct ContentFetcher: Sendable {
         return address.map { monitor.askedUpstream().serves($0) } ?? true ? coalescer : elsewhere
     }
 
-    private func download(_ key: String, _ entity: Entity) async throws -> RefreshOutcome {
-        let store = environment.store
+    /// An address that a record names may have expired, as signed ones do: the record is read for another one, once.
+    private func download(_ key: String, _ entity: Entity, for caller: ReadCaller) async throws -> RefreshOutcome {
         guard let plan = entity.content, let contents = environment.contents else { return .unsupported }
-        guard let status = try store.contentStatus(of: key, entity.name), let address = status.address else {
-            return .absent
+        guard let status = try status(key, entity), let address = status.address else { return .absent }
+        do {
+            try await download(address, of: status.key, entity, plan, into: contents)
+        } catch where plan.address != nil && mayBeExpired(error) {
+            guard await refresher.refresh(entity, key: key, for: caller) == .stored,
+                let status = try self.status(key, entity), let other = status.address, other != address
+            else { throw error }
+            try await download(other, of: status.key, entity, plan, into: contents)
         }
+        return .stored
+    }
+
+    private func status(_ key: String, _ entity: Entity) throws -> ContentStatus? {
+        try environment.store.contentStatus(of: key, entity.name)
+    }
+
+    /// Whether another address may have what this one has not.
+    private func mayBeExpired(_ error: any Error) -> Bool {
+        switch error {
+        case let error as UpstreamError: !error.concernsWholeUpstream
+        case ContentError.unwelcome: true
+        default: false
+        }
+    }
+
+    private func download(
+        _ address: String, of key: String, _ entity: Entity, _ plan: ContentPlan, into contents: ContentFolder
+    ) async throws {
         let upstream = monitor.askedUpstream()
         if upstream.serves(address) { try await account.require(from: upstream) }
         let draft = try contents.draft(limit: plan.maximumSize)
@@ -73,9 +101,8 @@ struct ContentFetcher: Sendable {
         }
         let type = try draft.type(saidToBe: declared, among: plan.types)
         let content = try await contents.finish(draft, type: type)
-        try await store.keep(content, of: status.key, entity.name, from: address, at: environment.now()) {
+        try await environment.store.keep(content, of: key, entity.name, from: address, at: environment.now()) {
             try contents.install(draft, as: content.sha256)
         }
-        return .stored
     }
 }

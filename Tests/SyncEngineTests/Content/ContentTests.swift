@@ -176,6 +176,26 @@ struct ContentTests {
         Issue.record("it was kept")
     }
 
+    @Test(arguments: [true, false])
+    func `reads the record for another address if the one that it named has expired`(_ isRefused: Bool) async throws {
+        if isRefused {
+            upstream.refuse("/a", .barred(status: 403, "GET /a answered 403"))
+        } else {
+            upstream.set(Array("<html>expired</html>".utf8), at: "/a")
+        }
+        try upstream.records.set("/photos", #"[{"id":"a","url":"/a?signed=2"}]"#)
+        #expect(await engine.fetchContent(of: "a", photos) == .stored)
+        #expect(upstream.downloads == ["/a", "/a?signed=2"])
+        #expect(try store.contentStatus(of: "a", "photos")?.isOutdated == false)
+    }
+
+    @Test func `does not ask twice at the address that the record still names`() async throws {
+        upstream.refuse("/a", .refused(status: 400, "GET /a answered 400"))
+        #expect(await engine.fetchContent(of: "a", photos) == .unavailable("GET /a answered 400"))
+        #expect(upstream.downloads == ["/a"])
+        #expect(upstream.records.recordRequests == 1)
+    }
+
     // MARK: Keeping
 
     @Test func `deletes dropped files and files left by a crash`() async throws {

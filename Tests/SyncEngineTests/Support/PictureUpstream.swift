@@ -16,6 +16,7 @@ final class PictureUpstream: Upstream, Sendable {
         var failures: [UpstreamError] = []
         var downloads: [String] = []
         var contents: [String: [UInt8]] = [:]
+        var refusals: [String: UpstreamError] = [:]
         var isHeld = false
         var held: [CheckedContinuation<Void, Never>] = []
     }
@@ -38,6 +39,9 @@ final class PictureUpstream: Upstream, Sendable {
 
     /// Sets the content at an address.
     func set(_ content: [UInt8], at address: String) { state.withLock { $0.contents[address] = content } }
+
+    /// Answers requests for the content at an address with this error.
+    func refuse(_ address: String, _ error: UpstreamError) { state.withLock { $0.refusals[address] = error } }
 
     /// Holds all transfers until `release`.
     func hold() { state.withLock { $0.isHeld = true } }
@@ -77,11 +81,12 @@ final class PictureUpstream: Upstream, Sendable {
     }
 
     func download(_ address: String, limit: Int, into sink: BodySink) async throws(UpstreamError) -> String? {
-        let own = state.withLock { state in
+        let (own, refusal) = state.withLock { state in
             state.downloads.append(address)
-            return state.contents[address]
+            return (state.contents[address], state.refusals[address])
         }
         await pass()
+        if let refusal { throw refusal }
         let isTaken = (own ?? picture).withUnsafeBytes { sink.take($0) }
         guard isTaken else { throw .malformed("refused") }
         return "image/png"
