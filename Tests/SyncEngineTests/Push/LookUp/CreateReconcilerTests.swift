@@ -1,10 +1,10 @@
+import CacheStore
 import EntitySchema
 import JSONText
 import TestSupport
 import Testing
 import Upstream
 
-@testable import CacheStore
 @testable import SyncEngine
 
 @Suite("Looking up a lost creation in a list of several pages")
@@ -26,10 +26,7 @@ struct CreateReconcilerTests {
                 at: test.clock.timestamp)
         }
         let body = JSONText.object(members: (id.map { [("id", $0)] } ?? []) + [("notes", notes)])
-        let now = test.clock.timestamp
-        _ = try await test.store.create("orders", body: body, at: now)
-        var change = try #require(try test.store.readyChanges(limit: 1, at: now).first)
-        change.lastAttemptAt = since.map { now - $0 }
+        var change = try await test.lostCreation(body, sent: since)
         change.tried = tried
         let answers = try pages.map { try JSONText(parsing: $0) }
         let count = Counter()
@@ -45,11 +42,7 @@ struct CreateReconcilerTests {
             page.age = age
             return .success(page)
         }
-        let orders = try #require(test.schema["orders"])
-        let reader = RecordReader(schema: test.schema, store: test.store, upstream: test.upstream)
-        let reconciler = CreateReconciler(reader: reader, now: now, clockOffset: .zero, monotonicNow: { now })
-        let finding = try await reconciler.finding(for: change, orders)
-        return (finding, test.upstream.requests.count)
+        return (try await test.lookUp(change), test.upstream.requests.count)
     }
 
     @Test("the entity's own list is asked for as a full pull asks for it")
@@ -58,19 +51,10 @@ struct CreateReconcilerTests {
             #"query: { q: "time >= {$since}" }, since: { field: updated_at, from: "1970-01-01T00:00:00Z" }"#,
             create: "call: POST /orders, look_up: { match: [notes] }")
         try test.upstream.serve([#"[{"id":"n","notes":"new"}]"#])
-        let now = test.clock.timestamp
-        _ = try await test.store.create("orders", body: .object(["notes": "new"]), at: now)
-        let change = try #require(try test.store.readyChanges(limit: 1, at: now).first)
-        let orders = try #require(test.schema["orders"])
-        let reader = RecordReader(schema: test.schema, store: test.store, upstream: test.upstream)
-        let finding = try await CreateReconciler(reader: reader, now: now, monotonicNow: { now })
-            .finding(for: change, orders)
-        guard case .applied = finding else {
-            Issue.record("not found: \(finding)")
-            return
-        }
+        let finding = try await test.lookUp(test.lostCreation(.object(["notes": "new"]), sent: nil))
+        #expect(finding.key == "n", "\(finding)")
         let asked = try #require(test.upstream.requests.first)
-        #expect(asked == orders.pull?.request(of: "orders"))
+        #expect(asked == test.schema["orders"]?.pull?.request(of: "orders"))
         #expect(asked.request.path.contains("1970"), "\(asked.request.path)")
     }
 
@@ -79,21 +63,14 @@ struct CreateReconcilerTests {
         let (finding, requests) = try await finding([
             #"[{"id":"a"},{"id":"b"}]"#, #"[{"id":"d"}]"#, #"[{"id":"b"},{"id":"n","notes":"new"}]"#,
         ])
-        guard case .applied(let found) = finding else {
-            Issue.record("not found: \(finding)")
-            return
-        }
-        #expect(found.record["id"] == "n")
+        #expect(finding.key == "n", "\(finding)")
         #expect(requests == 3)
     }
 
     @Test("a record is absent when two readings show the same list")
     func absent() async throws {
         let (finding, requests) = try await finding([#"[{"id":"a","notes":"x"},{"id":"b"}]"#, #"[{"id":"d"}]"#])
-        guard case .absent = finding else {
-            Issue.record("not absent: \(finding)")
-            return
-        }
+        #expect(finding.isAbsent, "\(finding)")
         #expect(requests == 5, "two readings, and one as a witness")
     }
 
@@ -108,10 +85,7 @@ struct CreateReconcilerTests {
             ]
         }
         let (finding, requests) = try await finding(pages)
-        guard case .absent = finding else {
-            Issue.record("not absent: \(finding)")
-            return
-        }
+        #expect(finding.isAbsent, "\(finding)")
         #expect(requests == 5, "two readings, and one as a witness")
     }
 
@@ -119,17 +93,14 @@ struct CreateReconcilerTests {
     func changed() async throws {
         let pages = (1...4).flatMap { [#"[{"id":"a","notes":"\#($0)"}]"#, #"[{"id":"d"}]"#] }
         let (finding, _) = try await finding(pages)
-        if case .notYet = finding {} else { Issue.record("said to be \(finding)") }
+        #expect(finding.delay != nil, "\(finding)")
     }
 
     @Test("a list of one page is read again too, unless it shows a change after the attempt")
     func onePage() async throws {
         let pages = [#"[{"id":"a"}]"#, #"[{"id":"a"},{"id":"n","notes":"new"}]"#]
         let (finding, requests) = try await finding(pages, since: .seconds(61), hasOnePage: true)
-        guard case .applied = finding else {
-            Issue.record("said to be \(finding)")
-            return
-        }
+        #expect(finding.key == "n", "\(finding)")
         #expect(requests == 2)
     }
 
@@ -138,16 +109,13 @@ struct CreateReconcilerTests {
     func keptByGateway(age: Int) async throws {
         let (finding, _) = try await finding(
             [#"[{"id":"a"}]"#], since: .seconds(90), hasOnePage: true, age: .seconds(age))
-        if case .notYet = finding {} else { Issue.record("said to be \(finding)") }
+        #expect(finding.delay != nil, "\(finding)")
     }
 
     @Test("a list that keeps changing proves nothing yet")
     func restless() async throws {
         let (finding, requests) = try await finding([#"[{"id":"a"}]"#, #"[{"id":"b"}]"#, #"[{"id":"c"}]"#])
-        guard case .notYet = finding else {
-            Issue.record("said to be \(finding)")
-            return
-        }
+        #expect(finding.delay != nil, "\(finding)")
         #expect(requests == 8, "four readings")
     }
 
@@ -160,19 +128,13 @@ struct CreateReconcilerTests {
     @Test("a record is absent from a list whose order keeps changing if each reading shows as many as the total")
     func otherOrder() async throws {
         let (finding, requests) = try await finding(shuffled, total: 3)
-        guard case .absent = finding else {
-            Issue.record("not absent: \(finding)")
-            return
-        }
+        #expect(finding.isAbsent, "\(finding)")
         #expect(requests == 5, "two readings, and one as a witness")
         let sliding = [shuffled[0], shuffled[3]] + shuffled[2...]
         let doubtful: [(pages: [String], total: Int?)] = [(shuffled, nil), (sliding, 3)]
         for (pages, total) in doubtful {
             let (finding, _) = try await self.finding(pages, total: total)
-            guard case .notYet = finding else {
-                Issue.record("a record may have slid past the pages: \(finding)")
-                return
-            }
+            #expect(finding.delay != nil, "a record may have slid past the pages: \(finding)")
         }
     }
 
@@ -188,16 +150,10 @@ struct CreateReconcilerTests {
         let e = #",{"id":"e","notes":"e"}"#
         let f = #",{"id":"f","notes":"f"}"#
         let (finding, requests) = try await finding(growing("", e, e + f))
-        guard case .absent = finding else {
-            Issue.record("not absent: \(finding)")
-            return
-        }
+        #expect(finding.isAbsent, "\(finding)")
         #expect(requests == 7, "three readings, and one as a witness")
         let (growing, _) = try await self.finding(growing("", e, e + f), total: 9)
-        guard case .notYet = growing else {
-            Issue.record("the total has grown since its first page: \(growing)")
-            return
-        }
+        #expect(growing.delay != nil, "the total has grown since its first page: \(growing)")
     }
 
     @Test("a record that one of them does not have, or has in another place, makes the list another one")
@@ -206,10 +162,7 @@ struct CreateReconcilerTests {
         let f = #",{"id":"f","notes":"f"}"#
         for readings in [growing("", e, f, e + f), growing(e + f, e + f + e, f + e, e)] {
             let (finding, _) = try await finding(readings)
-            guard case .notYet = finding else {
-                Issue.record("said to be \(finding)")
-                return
-            }
+            #expect(finding.delay != nil, "\(finding)")
         }
     }
 
@@ -217,11 +170,7 @@ struct CreateReconcilerTests {
     func restlessForADay(_ tried: Int, _ isLeft: Bool) async throws {
         let pages = [#"[{"id":"a"}]"#, #"[{"id":"b"}]"#, #"[{"id":"c"}]"#]
         let (finding, _) = try await finding(pages, since: .seconds(86_400), tried: tried)
-        switch finding {
-        case .unknowable: #expect(isLeft)
-        case .notYet: #expect(!isLeft)
-        default: Issue.record("said to be \(finding)")
-        }
+        #expect((isLeft ? finding.doubt : finding.delay) != nil, "\(finding)")
     }
 
     @Test(
@@ -229,11 +178,9 @@ struct CreateReconcilerTests {
         arguments: [(19, false), (20, true)])
     func partial(_ tried: Int, _ isLeft: Bool) async throws {
         let pages = [#"[{"id":"a","notes":"x"}]"#, "[]"]
-        switch try await finding(pages, since: .seconds(86_400), tried: tried, partial: "timed_out").0 {
-        case .unknowable(let reason): #expect(isLeft && reason.contains("timed_out"))
-        case .notYet(let reason): #expect(!isLeft && reason.contains("timed_out"))
-        case let finding: Issue.record("said to be \(finding)")
-        }
+        let (finding, _) = try await finding(pages, since: .seconds(86_400), tried: tried, partial: "timed_out")
+        let reason = try #require(isLeft ? finding.doubt : finding.delay, "\(finding)")
+        #expect(reason.contains("timed_out"))
     }
 
     /// Changed `seconds` after the attempt of ten seconds ago.
@@ -246,23 +193,20 @@ struct CreateReconcilerTests {
     func tooEarly() async throws {
         for pages in [list(-60), list(1), list(5), list(3600), [#"[{"id":"a"}]"#, "[]"]] {
             let (finding, _) = try await finding(pages, since: .seconds(10))
-            guard case .notYet = finding else {
-                Issue.record("said to be \(finding) from \(pages)")
-                return
-            }
+            #expect(finding.delay != nil, "\(finding)")
         }
     }
 
     @Test("when the time to settle is over, a record that no list has is absent")
     func settled() async throws {
         let (finding, _) = try await finding(list(-60), since: .seconds(60))
-        if case .absent = finding {} else { Issue.record("said to be \(finding)") }
+        #expect(finding.isAbsent, "\(finding)")
     }
 
     @Test("an empty list says so where the cache has no such record either, and nothing where it has some")
     func empty() async throws {
         let (finding, _) = try await finding(["[]"], since: .seconds(60))
-        if case .absent = finding {} else { Issue.record("said to be \(finding)") }
+        #expect(finding.isAbsent, "\(finding)")
         await #expect(throws: UpstreamError.self) {
             try await self.finding(["[]"], since: .seconds(60), known: "x")
         }
@@ -273,11 +217,7 @@ struct CreateReconcilerTests {
         for (single, isFound) in [(#"{"id":"b","notes":"new"}"#, true), (#"{"id":"b","notes":"old"}"#, false)] {
             let (finding, _) = try await finding(
                 [#"[{"id":"b"}]"#, "[]"], since: .seconds(61), singles: "[\(single)]")
-            switch finding {
-            case .applied: #expect(isFound)
-            case .absent: #expect(!isFound)
-            default: Issue.record("said to be \(finding)")
-            }
+            #expect(isFound ? finding.key != nil : finding.isAbsent, "\(finding)")
         }
     }
 
@@ -286,7 +226,7 @@ struct CreateReconcilerTests {
         let (finding, _) = try await finding(
             [#"[{"id":"b"}]"#, "[]"], since: .seconds(61), singles: #"[{"id":"b","notes":"old"}]"#,
             lookUp: "{ match: [notes, updated_at] }")
-        if case .absent = finding {} else { Issue.record("said to be \(finding)") }
+        #expect(finding.isAbsent, "\(finding)")
     }
 
     @Test("an upstream without single records is asked for its list, also by key")
@@ -294,11 +234,7 @@ struct CreateReconcilerTests {
         for (key, isFound) in [("new-key", true), ("other", false)] {
             let (finding, _) = try await finding(
                 [#"[{"id":"\#(key)"}]"#, "[]"], since: .seconds(61), lookUp: "key", id: "new-key", known: "old")
-            switch finding {
-            case .applied: #expect(isFound)
-            case .absent: #expect(!isFound)
-            default: Issue.record("said to be \(finding)")
-            }
+            #expect(isFound ? finding.key != nil : finding.isAbsent, "\(finding)")
         }
     }
 
@@ -314,11 +250,7 @@ struct CreateReconcilerTests {
     func short(_ seconds: Int, _ tried: Int, _ isLeft: Bool) async throws {
         let words = "the list may be cut: its total is 121 more than its records"
         let (finding, _) = try await finding(list(-60), since: .seconds(seconds), tried: tried, total: 122)
-        switch finding {
-        case .unknowable(let reason): #expect(isLeft && reason == words)
-        case .notYet(let reason): #expect(!isLeft && reason == words)
-        default: Issue.record("said to be \(finding)")
-        }
+        #expect((isLeft ? finding.doubt : finding.delay) == words, "\(finding)")
     }
 
     @Test("#9 a record that may be the lost one, as the server writes it, is left to a person and never sent again")
@@ -337,16 +269,10 @@ struct CreateReconcilerTests {
         ])
     func nameless(_ element: String, _ mayBe: Bool) async throws {
         let pages = [#"[{"id":"a","notes":"x"},\#(element)]"#, "[]"]
-        switch try await finding(pages, since: .seconds(61)).0 {
-        case .unknowable(let reason): #expect(mayBe && reason.contains("without a key"))
-        case .absent: #expect(!mayBe)
-        case let finding: Issue.record("said to be \(finding)")
-        }
+        let (finding, _) = try await finding(pages, since: .seconds(61))
+        #expect(mayBe ? finding.doubt?.contains("without a key") == true : finding.isAbsent, "\(finding)")
         // It may still become the record.
-        guard case .notYet = try await finding(pages, since: .seconds(10)).0 else {
-            Issue.record("known too early")
-            return
-        }
+        #expect(try await self.finding(pages, since: .seconds(10)).0.delay != nil)
     }
 
     /// A deleted record with the notes "new", last changed so long ago; nil if it does not say so.
@@ -359,13 +285,13 @@ struct CreateReconcilerTests {
     @Test("a record that was deleted before the attempt is another one")
     func deletedBefore() async throws {
         let (finding, _) = try await finding(deleted(.seconds(3600)), since: .seconds(61))
-        if case .absent = finding {} else { Issue.record("said to be \(finding)") }
+        #expect(finding.isAbsent, "\(finding)")
     }
 
     @Test("a record that was deleted after the attempt is the lost one")
     func deletedSince() async throws {
         let (finding, _) = try await finding(deleted(.seconds(30)), since: .seconds(61))
-        if case .applied = finding {} else { Issue.record("said to be \(finding)") }
+        #expect(finding.key == "b", "\(finding)")
     }
 
     @Test("a deleted record of an unknown time is left to a person")
@@ -377,24 +303,14 @@ struct CreateReconcilerTests {
     @Test("a list that goes on and on is left to a person before it fills the memory")
     func endless() async throws {
         let test = try TestPull(create: "call: POST /orders, look_up: { match: [notes] }")
-        let now = test.clock.timestamp
-        _ = try await test.store.create("orders", body: .object(["notes": "new"]), at: now)
-        let change = try #require(try test.store.readyChanges(limit: 1, at: now).first)
         test.upstream.answering { request in
             let number = request.position.flatMap { Int($0) } ?? 1
             let records = [JSONText.object(["id": .integer(2 * number)]), .object(["id": .integer(2 * number + 1)])]
             return .success(Page(records: .array(records), count: 2, next: "\(number + 1)"))
         }
-        let reader = RecordReader(schema: test.schema, store: test.store, upstream: test.upstream)
-        var reconciler = CreateReconciler(reader: reader, now: now, clockOffset: .zero, monotonicNow: { now })
-        reconciler.mostRecords = 9
-        let finding = try await reconciler.finding(for: change, try #require(test.schema["orders"]))
+        let change = try await test.lostCreation(.object(["notes": "new"]), sent: nil)
+        let finding = try await test.lookUp(change, mostRecords: 9)
         #expect(finding.doubt?.contains("more than 9 records") == true)
         #expect(test.upstream.requests.count == 5)
     }
-}
-
-extension CreateReconciler.Finding {
-    /// Why a person has to decide; nil for another finding.
-    fileprivate var doubt: String? { if case .unknowable(let reason) = self { reason } else { nil } }
 }

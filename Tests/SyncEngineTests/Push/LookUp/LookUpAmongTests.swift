@@ -1,10 +1,6 @@
-import EntitySchema
 import JSONText
-import TestSupport
 import Testing
-import Upstream
 
-@testable import CacheStore
 @testable import SyncEngine
 
 @Suite("Looking up a lost creation by a value that its record shows in a list")
@@ -19,16 +15,8 @@ struct LookUpAmongTests {
             return $0.replacing(field, with: field + "\n      remark: { type: string, write_only: true }")
         }
         try test.upstream.serveSingles(of: "[]")
-        let now = test.clock.timestamp
-        _ = try await test.store.create("orders", body: JSONText(parsing: sent), at: now)
-        var change = try #require(try test.store.readyChanges(limit: 1, at: now).first)
-        change.lastAttemptAt = now - .seconds(seconds)
-        let list = try JSONText(parsing: "[\(listed.joined(separator: ","))]")
-        test.upstream.answering { _ in .success(Page(records: list, count: list.elements.count, next: nil)) }
-        let orders = try #require(test.schema["orders"])
-        let reader = RecordReader(schema: test.schema, store: test.store, upstream: test.upstream)
-        let reconciler = CreateReconciler(reader: reader, now: now, clockOffset: .zero, monotonicNow: { now })
-        return try await reconciler.finding(for: change, orders)
+        try test.upstream.serve(["[\(listed.joined(separator: ","))]"])
+        return try await test.lookUp(try await test.lostCreation(JSONText(parsing: sent), sent: .seconds(seconds)))
     }
 
     private let sent = #"{"notes":"same","remark":"mine"}"#
@@ -47,15 +35,12 @@ struct LookUpAmongTests {
     @Test("a record that has only other values there is left to a person", arguments: [#"{"text":"theirs"}"#, ""])
     func others(_ elements: String) async throws {
         let listed = #"{"id":"a","notes":"same","log":[\#(elements)]}"#
-        let finding = try await finding(sent, [listed])
-        guard case .unknowable(let reason) = finding else { return #expect(Bool(false), "\(finding)") }
-        #expect(reason.contains("may be this one: a"))
+        #expect(try await finding(sent, [listed]).doubt?.contains("may be this one: a") == true)
     }
 
     @Test("until the time to settle is over, the server may still add it")
     func early() async throws {
-        let finding = try await finding(sent, [others], seconds: 10)
-        guard case .notYet = finding else { return #expect(Bool(false), "\(finding)") }
+        #expect(try await finding(sent, [others], seconds: 10).delay != nil)
     }
 
     @Test("a record that does not show the list, and a creation that did not send the value, are not told apart by it")
@@ -67,9 +52,4 @@ struct LookUpAmongTests {
             #expect(try await finding(bare, [others]).key == "a")
         }
     }
-}
-
-extension CreateReconciler.Finding {
-    /// The key of the record that was found.
-    fileprivate var key: JSONText? { if case .applied(let found) = self { found.record["id"] } else { nil } }
 }

@@ -1,10 +1,9 @@
+import CacheStore
 import EntitySchema
 import JSONText
 import TestSupport
 import Testing
-import Upstream
 
-@testable import CacheStore
 @testable import SyncEngine
 
 @Suite("Looking up a lost creation by values that many records have")
@@ -28,17 +27,10 @@ struct LookUpByStateTests {
             $0.replacing("notes: { type: string }", with: Self.fields)
         }
         try test.upstream.serveSingles(of: "[]")
-        let now = test.clock.timestamp
-        _ = try await test.store.create("orders", body: JSONText(parsing: sent), at: now)
-        var change = try #require(try test.store.readyChanges(limit: 1, at: now).first)
-        change.lastAttemptAt = now - .seconds(120)
+        try test.upstream.serve(["[\(listed.joined(separator: ","))]"])
+        var change = try await test.lostCreation(JSONText(parsing: sent))
         change.errorClass = errorClass
-        let list = try JSONText(parsing: "[\(listed.joined(separator: ","))]")
-        test.upstream.answering { _ in .success(Page(records: list, count: list.elements.count, next: nil)) }
-        let orders = try #require(test.schema["orders"])
-        let reader = RecordReader(schema: test.schema, store: test.store, upstream: test.upstream)
-        let reconciler = CreateReconciler(reader: reader, now: now, clockOffset: .zero, monotonicNow: { now })
-        return try await reconciler.finding(for: change, orders)
+        return try await test.lookUp(change)
     }
 
     private let mine = #"{"kind":"refund","notes":"mine","total":9.5}"#
@@ -109,14 +101,4 @@ struct LookUpByStateTests {
         #expect(try await finding(sent, [own, more], match: "notes", errorClass: .accepted).doubt != nil)
         #expect(try await finding(sent, [own], match: "notes").doubt != nil, "its answer was lost")
     }
-}
-
-extension CreateReconciler.Finding {
-    /// The key of the record that was found.
-    fileprivate var key: JSONText? { if case .applied(let found) = self { found.record["id"] } else { nil } }
-
-    /// Why a person has to decide; nil for another finding.
-    fileprivate var doubt: String? { if case .unknowable(let reason) = self { reason } else { nil } }
-
-    fileprivate var isAbsent: Bool { if case .absent = self { true } else { false } }
 }
