@@ -135,12 +135,8 @@ struct SealingAdapterTests {
     @Test("another key is refused, and the right one is accepted again")
     func otherKey() async throws {
         let cache = try await filled(secret)
-        #expect {
-            _ = try cache.reopened(schema: secret, key: 2)
-        } throws: { error in
-            guard case CacheError.incompatible(let message) = error else { return false }
-            return message.contains("another key")
-        }
+        let error = #expect(throws: CacheError.self) { try cache.reopened(schema: secret, key: 2) }
+        #expect(error?.incompatibility?.contains("another key") == true)
         #expect(try body(TestCache(schema: secret, in: cache.folder, key: 1)) == #"{"passcode":"LOCAL-1"}"#)
     }
 
@@ -175,12 +171,8 @@ struct SealingAdapterTests {
         try await cache.store.writer.write { db in
             try db.execute(sql: "DELETE FROM sync_setting WHERE name = 'secrets_key'")
         }
-        #expect {
-            _ = try cache.reopened(schema: clear, key: 2)
-        } throws: { error in
-            guard case CacheError.incompatible(let message) = error else { return false }
-            return message.contains("sets passcode")
-        }
+        let error = #expect(throws: CacheError.self) { try cache.reopened(schema: clear, key: 2) }
+        #expect(error?.incompatibility?.contains("sets passcode") == true)
     }
 
     @Test("a tampered value is not shown, even when the field is no longer secret")

@@ -30,8 +30,7 @@ struct CreationFieldTests {
         let error = await #expect(throws: CacheError.self) {
             try await cache.store.update("orders", key: key, body: edit, at: TestCache.now)
         }
-        guard case .invalid(let problems)? = error else { return nil }
-        return problems.first
+        return error?.problems?.first
     }
 
     @Test("is refused with the creation that can be corrected while it waits")

@@ -354,13 +354,12 @@ struct OutboxTests {
         let cache = try TestCache()
         _ = try await cache.pull("orders", #"[{"id":"a"}]"#)
         let body = try JSONText(parsing: #"{"status":"lost","total":"1","note":"x","created_at":"soon","id":"b"}"#)
-        await #expect {
+        let error = await #expect(throws: CacheError.self) {
             try await cache.store.update("orders", key: "a", body: body, at: now)
-        } throws: { error in
-            guard case CacheError.invalid(let problems)? = error as? CacheError else { return false }
-            return problems.map(\.field) == ["status", "total", "note", "created_at", "id"]
-                && problems[2].message.contains("did you mean notes?")
         }
+        let problems = try #require(error?.problems)
+        #expect(problems.map(\.field) == ["status", "total", "note", "created_at", "id"])
+        #expect(problems[2].message.contains("did you mean notes?"))
         #expect(try cache.store.pendingCount().pending == 0)
     }
 

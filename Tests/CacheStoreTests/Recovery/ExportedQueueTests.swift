@@ -200,12 +200,8 @@ struct ExportedQueueTests {
         let lines = try ExportedQueue(ofDatabaseAt: fixture.path).text().split(separator: "\n").map(String.init)
         let wrong = try JSONText(parsing: lines[1]).setting(name, to: value)
         let error = #expect(throws: CacheError.self) { try ExportedQueue(text: "\(lines[0])\n\(wrong.text)\n") }
-        guard case .invalid(let problems)? = error else {
-            Issue.record("another error: \(String(describing: error))")
-            return
-        }
-        #expect(problems.map(\.field) == ["line 2"])
-        #expect(problems.allSatisfy { $0.message.hasPrefix(name) })
+        #expect(error?.problems?.map(\.field) == ["line 2"])
+        #expect(error?.problems?.allSatisfy { $0.message.hasPrefix(name) } == true)
     }
 
     @Test("a value that is too long for a database is refused")
@@ -224,11 +220,7 @@ struct ExportedQueueTests {
         queue.origin.settings["secrets:orders"] = list
         let text = try queue.text()
         let error = #expect(throws: CacheError.self) { try ExportedQueue(text: text) }
-        guard case .invalid(let problems)? = error else {
-            Issue.record("another error: \(String(describing: error))")
-            return
-        }
-        #expect(problems.map(\.field) == ["line 1"])
+        #expect(error?.problems?.map(\.field) == ["line 1"])
     }
 
     @Test("a mirror's change with a value that no queue has is refused")

@@ -176,12 +176,8 @@ struct QueueRescueTests {
         }
         #expect(throws: CacheError.self) { try fixture.cache.store.readyChanges(limit: 1, at: RescueFixture.now) }
         let store = fixture.cache.store
-        await #expect {
-            try await store.waitForDamage()
-        } throws: { error in
-            guard case CacheError.damaged? = error as? CacheError else { return false }
-            return true
-        }
+        let error = await #expect(throws: CacheError.self) { try await store.waitForDamage() }
+        #expect(error?.damage != nil)
     }
 
     @Test("conflicts with a value that is no longer JSON are left out, so that the others can be listed")

@@ -83,12 +83,8 @@ struct RescueFixture {
 
     /// Expects opening the file to fail with damage, rescues it, and opens the replacement.
     func rescued(from backups: [String] = []) async throws -> (cache: TestCache, report: QueueRescue.Report) {
-        #expect {
-            try TestCache(in: cache.folder)
-        } throws: { error in
-            guard case CacheError.damaged? = error as? CacheError else { return false }
-            return true
-        }
+        let error = #expect(throws: CacheError.self) { try TestCache(in: cache.folder) }
+        #expect(error?.damage != nil)
         return try await rescuedUnseen(from: backups)
     }
 

@@ -106,10 +106,7 @@ struct LogGapTests {
         for await _ in hasBegun { break }
         try await write(40)
         mayGoOn.signal()
-        await #expect {
-            try await read.value
-        } throws: { error in
-            if case CacheError.unwritable = error { true } else { false }
-        }
+        let error = await #expect(throws: CacheError.self) { try await read.value }
+        #expect(error?.writeFailure != nil)
     }
 }

@@ -20,11 +20,8 @@ struct MovedDatabaseTests {
         #expect(try cache.record("orders", "a") != nil && cache.store.pendingCount().pending == 1)
         let elsewhere = cache.folder.path("elsewhere.db")
         try FileManager.default.moveItem(atPath: cache.path, toPath: elsewhere)
-        await #expect {
-            try await Self.write("b", in: cache)
-        } throws: { error in
-            if case CacheError.unwritable(let why) = error { why.contains("deleted, moved or replaced") } else { false }
-        }
+        let error = await #expect(throws: CacheError.self) { try await Self.write("b", in: cache) }
+        #expect(error?.writeFailure?.contains("deleted, moved or replaced") == true)
         _ = try await cache.pull("orders", #"[{"id": "z"}]"#)
         try FileManager.default.moveItem(atPath: elsewhere, toPath: cache.path)
         try await Self.write("c", in: cache)
