@@ -43,7 +43,8 @@ struct OddDocumentTests {
     func longTime() throws {
         func things(_ time: String) throws -> Entity? {
             let times = #""id": { "type": "string" }, "\#(time)": { "type": "string", "format": "date-time" }"#
-            let since = #"{ "name": "updated_since", "in": "query", "schema": { "type": "string", "format": "date-time" } }"#
+            let kind = #""schema": { "type": "string", "format": "date-time" }"#
+            let since = #"{ "name": "updated_since", "in": "query", \#(kind) }"#
             let text = Self.document(#"{ "type": "object", "properties": { \#(times) } }"#)
                 .replacing(#""get": {"#, with: #""get": { "parameters": [\#(since)],"#)
             return try SchemaDraft.of(text).schema["things"]

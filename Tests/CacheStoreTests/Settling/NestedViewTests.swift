@@ -105,8 +105,8 @@ struct NestedViewTests {
 
     @Test("what an answer alone has shown of an object goes when the list shows another one", arguments: [true, false])
     func replaced(isAnswered: Bool) async throws {
-        let field = "      city: { type: string, from"
-        let cache = try TestCache(schema: Self.schema.replacing(field, with: "      properties: { type: object }\n" + field))
+        let id = "id: { type: string }"
+        let cache = try TestCache(schema: Self.schema.replacing(id, with: "\(id)\n      properties: { type: object }"))
         try await show(cache, #"{"id":"a","properties":{"email":"e"}}"#)
         let edit = try JSONText(parsing: #"{"properties":{"email":"e","mine":1}}"#)
         try await cache.store.update("contacts", key: "a", body: edit, at: now)

@@ -45,7 +45,7 @@ struct RewrittenListTests {
         (#"[{"name":"Zed "}]"#, #"[{"id":1,"name":"zed"}]"#),
     ]
 
-    @Test("a list that the server has rewritten is no conflict with the edit whose answer was lost", arguments: rewritten)
+    @Test("a list that the server rewrote is no conflict with the edit whose answer was lost", arguments: rewritten)
     func lostEdit(_ sent: String, _ shown: String) async throws {
         let cache = try await cache(#"{"id":"a","tags":[]}"#)
         try await edited(cache, #"{"tags":\#(sent)}"#, then: #"{"tags":["next"]}"#)

@@ -48,7 +48,7 @@ struct AccountCheckTests {
         #expect(test.upstream.pushes.count == 1)
     }
 
-    @Test("a token that stands for another account since the last sync brings no record of that account into this cache")
+    @Test("a token that has come to stand for another account brings no record of that account into this cache")
     func switchedAccount() async throws {
         let test = try test()
         let running = Task { try await test.engine.run() }
