@@ -61,7 +61,7 @@ struct ContentFetcher: Sendable {
         guard let status = try status(key, entity), let address = status.address else { return .absent }
         do {
             try await download(address, of: status.key, entity, plan, into: contents)
-        } catch where plan.address != nil && mayBeExpired(error) {
+        } catch let error where plan.address != nil && mayBeExpired(error) {
             guard await refresher.refresh(entity, key: key, for: caller) == .stored,
                 let status = try self.status(key, entity), let other = status.address, other != address
             else { throw error }
