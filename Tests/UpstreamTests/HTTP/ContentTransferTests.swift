@@ -159,11 +159,7 @@ struct ContentTransferTests {
         let error = await #expect(throws: TransportError.self) {
             try await CurlTransport(userAgent: "test/1").send(sent)
         }
-        guard case .unreachable(let message) = error else {
-            Issue.record("\(String(describing: error))")
-            return
-        }
-        #expect(message.contains("127.0.0.1"))
+        #expect(error?.kind == .unreachable && error?.message.contains("127.0.0.1") == true)
     }
 
     @Test func `lets an upstream on this machine name other programs here, and none in its network`() async throws {
@@ -311,9 +307,6 @@ struct ContentTransferTests {
         let error = await #expect(throws: TransportError.self) {
             try await CurlTransport(userAgent: "test/1").send(sent)
         }
-        guard case .unacceptable = error else {
-            Issue.record("\(String(describing: error))")
-            return
-        }
+        #expect(error?.kind == .unacceptable)
     }
 }

@@ -27,6 +27,10 @@ extension TransportError {
     }
 }
 
+extension Result {
+    var failure: Failure? { if case .failure(let error) = self { error } else { nil } }
+}
+
 extension HTTPTransport {
     /// The error of a request that must fail.
     func failure(of request: HTTPRequest) async throws -> TransportError {

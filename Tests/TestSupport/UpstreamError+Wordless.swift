@@ -1,0 +1,6 @@
+package import Upstream
+
+extension UpstreamError {
+    /// The error without its message, for comparing what kind it is of.
+    package var wordless: UpstreamError { saying("") }
+}
