@@ -66,8 +66,8 @@ import Testing
         #expect(
             screen.text(status: Self.status, changes: [Self.change("a")], size: nil)
                 == "2026-11-21T10:42:00.000Z queued orders a\n")
-        #expect(screen.text(unreachable: "the daemon is unreachable", nil) == "the daemon is unreachable\n")
-        #expect(screen.text(unreachable: "the daemon is unreachable", nil).isEmpty)
+        #expect(screen.textOfUnreachable(nil) == "the daemon is unreachable\n")
+        #expect(screen.textOfUnreachable(nil).isEmpty)
         #expect(screen.text(status: Self.status, changes: [], size: nil) == state)
     }
 

@@ -25,7 +25,7 @@ extension Place {
     /// The record in an answer: an object with its key, or an array of exactly one.
     ///
     /// When nothing is at the place, or when the place is only a default (`isInherited`), the answer itself counts too.
-    package func record(in answer: JSONText, key: String, lift: Lift? = nil, isInherited: Bool) -> JSONText? {
+    package func record(in answer: JSONText, key: String, lift: Lift?, isInherited: Bool) -> JSONText? {
         if let there = value(in: answer) {
             if let record = there.single(with: key, lift) { return record }
             guard isInherited else { return .none }

@@ -8,7 +8,7 @@ struct Envelope: Sendable {
     /// `next` is the position of the next page, nil on the last.
     func list(
         _ rows: [JSONText], of list: ListPlan, _ query: ListQuery, total: Int, next: String?,
-        delta: (place: Place, value: String)? = nil
+        delta: (place: Place, value: String)?
     ) -> JSONText {
         guard !Self.path(list.records).isEmpty else { return .array(rows) }
         var parts: [(path: [Substring], value: JSONText)] = [(["success"], true), Self.records(rows, at: list.records)]

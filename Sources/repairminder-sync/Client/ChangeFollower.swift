@@ -22,8 +22,8 @@ struct ChangeFollower {
     /// The next changes, oldest first; empty when none came within `wait` seconds.
     ///
     /// Throws a problem of status 410 when the log no longer holds the next change.
-    mutating func next(wait: Int, limit: Int = 1000) async throws(LocalAPIError) -> [JSONText] {
-        var query = [(name: "limit", value: "\(limit)")]
+    mutating func next(wait: Int) async throws(LocalAPIError) -> [JSONText] {
+        var query = [(name: "limit", value: "1000")]
         // Without a position, the first answer returns one immediately.
         if let position { query += [("since", "\(position)"), ("wait", "\(wait)")] }
         if let epoch { query.append(("epoch", epoch)) }

@@ -32,7 +32,8 @@ struct WatchScreen {
         return frame(lines, columns: size.columns)
     }
 
-    mutating func text(unreachable message: String, _ size: (columns: Int, rows: Int)?) -> String {
+    mutating func textOfUnreachable(_ size: (columns: Int, rows: Int)?) -> String {
+        let message = "the daemon is unreachable"
         guard isTerminal else { return lineIfNew(message) }
         return frame([message], columns: (size ?? Self.standardSize).columns)
     }

@@ -56,7 +56,7 @@ extension SignalReading {
     private static let longestKey = 500
 
     /// What a message says has changed. An element that names no entity of the schema is nil.
-    package func signals(in message: JSONText, event: String? = nil) -> [Signal?] {
+    package func signals(in message: JSONText, event: String?) -> [Signal?] {
         guard let reported = records.value(in: message) else { return [signal(in: message, event: event)] }
         guard reported.kind == .array else { return [signal(in: reported, event: event)] }
         let elements = reported.elements

@@ -10,7 +10,7 @@ struct ListAnswer {
     let query: ListQuery
 
     func answer(
-        _ rows: [JSONText], total: Int, next mark: ListMark?, delta: (place: Place, value: String)? = nil
+        _ rows: [JSONText], total: Int, next mark: ListMark?, delta: (place: Place, value: String)?
     ) -> Answer {
         let next = mark.map(query.next)
         let rows = plan.lift.map { rows.map($0.placed) } ?? rows

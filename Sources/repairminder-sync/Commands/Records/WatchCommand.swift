@@ -35,7 +35,7 @@ struct WatchCommand: AsyncParsableCommand {
                 case _ where follower.hasBegun && error.isTemporary:
                     // With --json, standard output has nothing but JSON.
                     (options.json ? StandardStream.error : .output).draw(
-                        screen.text(unreachable: "the daemon is unreachable", StandardStream.output.size))
+                        screen.textOfUnreachable(StandardStream.output.size))
                 // A gap in the changes does not matter here.
                 case .problem(let problem) where problem.status == 410: follower = ChangeFollower(client: client)
                 default: throw error

@@ -2,10 +2,10 @@
 extension ConfigurationReader {
     func standby() throws(ConfigurationError) -> Configuration.Standby {
         let standby = Configuration.Standby(
-            members: try members(), allowPlainHTTP: try values.boolean(.standbyAllowPlainHTTP, else: false),
+            members: try members(), allowPlainHTTP: try values.boolean(.standbyAllowPlainHTTP),
             key: try values.name(.standbyKey) ?? "repairminder-sync",
             ttl: try values.duration(.standbyTTL, from: "3s", to: "10m", else: "15s"),
-            isSync: try values.boolean(.standbySync, else: false), caFile: try path(.standbyCAFile),
+            isSync: try values.boolean(.standbySync), caFile: try path(.standbyCAFile),
             certificateFile: try path(.standbyCertificateFile),
             certificateKeyFile: try path(.standbyCertificateKeyFile), user: try values.name(.standbyUser),
             passwordFile: try path(.standbyPasswordFile))

@@ -60,7 +60,7 @@ struct ConfigurationReader {
                 fullEvery: try values.duration(.syncFullEvery, from: "1s", to: "90d", else: "24h"),
                 deleteGuard: try values.percentage(.syncDeleteGuard, else: 20),
                 writeDelay: try values.duration(.syncWriteDelay, from: "0ms", to: "1m", else: "100ms"),
-                spread: try values.boolean(.syncSpread, else: false)),
+                spread: try values.boolean(.syncSpread)),
             retry: try retry(),
             history: Configuration.History(
                 keepDays: try values.integer(.historyKeepDays, in: 1...3650, else: 30),
@@ -85,7 +85,7 @@ struct ConfigurationReader {
     private func upstream() throws(ConfigurationError) -> Configuration.Upstream {
         Configuration.Upstream(
             baseURL: try values.url(.upstreamBaseURL),
-            allowPlainHTTP: try values.boolean(.upstreamAllowPlainHTTP, else: false),
+            allowPlainHTTP: try values.boolean(.upstreamAllowPlainHTTP),
             tokenFile: try path(.upstreamTokenFile) ?? credential("upstream-token"),
             settings: try maps.values(of: .settings).mapValues(\.text), secrets: try secrets(),
             parallel: try values.integer(.upstreamParallel, in: 1...RequestLimits.mostParallel, else: 4),
@@ -127,8 +127,8 @@ struct ConfigurationReader {
     private func listen() throws(ConfigurationError) -> Configuration.Listen {
         let listen = Configuration.Listen(
             tcp: try values.address(.listenTCP, else: "localhost:7679"), unix: try unixSocket(),
-            allowRemote: try values.boolean(.listenAllowRemote, else: false),
-            allowPlainHTTP: try values.boolean(.listenAllowPlainHTTP, else: false),
+            allowRemote: try values.boolean(.listenAllowRemote),
+            allowPlainHTTP: try values.boolean(.listenAllowPlainHTTP),
             tcpWithoutToken: try values.choice(.listenTCPWithoutToken, else: TokenlessTCP.all),
             group: try values.name(.listenGroup) ?? Configuration.Listen.standardGroup,
             rate: try rate(),
@@ -160,7 +160,7 @@ struct ConfigurationReader {
     private func mirror() throws(ConfigurationError) -> Configuration.Mirror {
         let usual = try stateDirectory() + "/mirror"
         return Configuration.Mirror(
-            isEnabled: try values.boolean(.mirrorEnabled, else: false),
+            isEnabled: try values.boolean(.mirrorEnabled),
             directory: try path(.mirrorDirectory) ?? usual)
     }
 

@@ -44,8 +44,9 @@ struct ConfigurationValues {
             ?? ByteCount(text: fallback)?.bytes ?? 0
     }
 
-    func boolean(_ key: ConfigurationKey, else fallback: Bool) throws(ConfigurationError) -> Bool {
-        try value(key, "true or false", { Bool($0) }) ?? fallback
+    /// False when not set.
+    func boolean(_ key: ConfigurationKey) throws(ConfigurationError) -> Bool {
+        try value(key, "true or false", { Bool($0) }) ?? false
     }
 
     func choice<Choice: CaseIterable & RawRepresentable<String>>(
