@@ -178,7 +178,7 @@ struct FencedUpstreamTests {
 }
 
 /// Answers each change after a while, and everything else at once.
-private struct SlowUpstream: Upstream {
+private struct SlowUpstream: BareUpstream {
     private struct Counts {
         var (wait, time) = (Duration.zero, Duration.zero)
         var (pushes, probes, cancelled) = (0, 0, 0)
@@ -234,12 +234,6 @@ private struct SlowUpstream: Upstream {
             throw .cancelled
         }
     }
-
-    func account() async throws(UpstreamError) -> SignedInAccount? { nil }
-
-    func page(_ request: PageRequest) async throws(UpstreamError) -> Page { Page(records: .array([]), count: 0) }
-
-    func record(of entity: Entity, known: JSONText) async throws(UpstreamError) -> RemoteRecord? { nil }
 
     func probe() async throws(UpstreamError) { record.counts.withLock { $0.probes += 1 } }
 }

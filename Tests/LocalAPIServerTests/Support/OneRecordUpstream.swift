@@ -1,10 +1,11 @@
 import EntitySchema
 import JSONText
 import Synchronization
+import TestSupport
 import Upstream
 
 /// An upstream that serves only single records.
-final class OneRecordUpstream: Upstream, Sendable {
+final class OneRecordUpstream: BareUpstream {
     private struct State {
         var records: [String: JSONText]
         var failure: UpstreamError?
@@ -22,9 +23,6 @@ final class OneRecordUpstream: Upstream, Sendable {
     func set(_ name: String, _ record: JSONText?) { state.withLock { $0.records[name] = record } }
     func fail(_ error: UpstreamError?) { state.withLock { $0.failure = error } }
 
-    func account() async throws(UpstreamError) -> SignedInAccount? { nil }
-    func page(_ request: PageRequest) async throws(UpstreamError) -> Page { Page(records: .array([]), count: 0) }
-
     func record(of entity: Entity, known: JSONText) async throws(UpstreamError) -> RemoteRecord? {
         let name = "\(entity.name)/\(known[entity.key]?.plain ?? "")"
         let (record, failure) = state.withLock { state in
@@ -38,5 +36,4 @@ final class OneRecordUpstream: Upstream, Sendable {
     func push(_ request: PushRequest, idempotencyKey: String) async throws(UpstreamError) -> PushAnswer {
         throw .offline("unreachable")
     }
-    func probe() async throws(UpstreamError) {}
 }

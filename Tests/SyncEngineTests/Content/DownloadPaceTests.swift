@@ -59,9 +59,8 @@ struct DownloadPaceTests {
     }
 
     /// Gives a kilobyte, waits two hours, and gives another.
-    private struct Trickle: Upstream {
+    private struct Trickle: BareUpstream {
         let seconds: Seconds
-        var budget: RequestBudget.Balance?
 
         func download(_ address: String, limit: Int, into sink: BodySink) async throws(UpstreamError) -> String? {
             for second in [0, 7200] {
@@ -71,14 +70,6 @@ struct DownloadPaceTests {
             }
             return nil
         }
-
-        func account() async throws(UpstreamError) -> SignedInAccount? { nil }
-        func page(_ request: PageRequest) async throws(UpstreamError) -> Page { throw .offline("no records") }
-        func record(of entity: Entity, known: JSONText) async throws(UpstreamError) -> RemoteRecord? { nil }
-        func push(_ request: PushRequest, idempotencyKey: String) async throws(UpstreamError) -> PushAnswer {
-            throw .offline("no changes")
-        }
-        func probe() async throws(UpstreamError) {}
     }
 
     @Test func `one that tells creations apart must not trickle either`() async throws {

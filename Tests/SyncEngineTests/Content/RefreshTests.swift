@@ -80,7 +80,7 @@ struct RefreshTests {
 }
 
 /// An upstream that serves one record after it is opened.
-private final class SlowUpstream: Upstream, Sendable {
+private final class SlowUpstream: BareUpstream {
     private struct State {
         var asked = 0
         var isOpen = false
@@ -110,9 +110,6 @@ private final class SlowUpstream: Upstream, Sendable {
         }
     }
 
-    func account() async throws(UpstreamError) -> SignedInAccount? { nil }
-    func page(_ request: PageRequest) async throws(UpstreamError) -> Page { Page(records: .array([]), count: 0) }
-
     func record(of entity: Entity, known: JSONText) async throws(UpstreamError) -> RemoteRecord? {
         let watching = state.withLock { state in
             state.asked += 1
@@ -129,9 +126,4 @@ private final class SlowUpstream: Upstream, Sendable {
         }
         return RemoteRecord(.object(["id": known["id"] ?? .null]))
     }
-
-    func push(_ request: PushRequest, idempotencyKey: String) async throws(UpstreamError) -> PushAnswer {
-        .accepted()
-    }
-    func probe() async throws(UpstreamError) {}
 }

@@ -25,9 +25,7 @@ struct SlowContentTests {
         """
 
     /// Nothing comes from other hosts, unless the address is that of a quick one.
-    private struct Hosts: Upstream {
-        var budget: RequestBudget.Balance?
-
+    private struct Hosts: BareUpstream {
         func serves(_ address: String) -> Bool { address.hasPrefix("/") }
 
         func download(_ address: String, limit: Int, into sink: BodySink) async throws(UpstreamError) -> String? {
@@ -39,14 +37,6 @@ struct SlowContentTests {
             guard png.withUnsafeBytes({ sink.take($0) }) else { throw .malformed("refused") }
             return "image/png"
         }
-
-        func account() async throws(UpstreamError) -> SignedInAccount? { nil }
-        func page(_ request: PageRequest) async throws(UpstreamError) -> Page { throw .offline("no records") }
-        func record(of entity: Entity, known: JSONText) async throws(UpstreamError) -> RemoteRecord? { nil }
-        func push(_ request: PushRequest, idempotencyKey: String) async throws(UpstreamError) -> PushAnswer {
-            throw .offline("no changes")
-        }
-        func probe() async throws(UpstreamError) {}
     }
 
     private let clock = ManualClock()

@@ -111,7 +111,7 @@ final class ServerNow: Sendable {
 }
 
 /// An upstream that answers given pages, and records the requests.
-final class PagedUpstream: Upstream, Sendable {
+final class PagedUpstream: BareUpstream {
     typealias Answer = @Sendable (PageRequest) -> Result<Page, UpstreamError>
 
     private let answer = Mutex<Answer?>(nil)
@@ -146,9 +146,6 @@ final class PagedUpstream: Upstream, Sendable {
         return try answer(request).get()
     }
 
-    func account() async throws(UpstreamError) -> SignedInAccount? { nil }
-    func probe() async throws(UpstreamError) {}
-
     private let singles = Mutex<(@Sendable (Entity, String) -> Result<String?, UpstreamError>)?>(nil)
     private let read = Mutex<[String]>([])
     private let beforeAnswer = Mutex<(@Sendable (String) async -> Void)?>(nil)
@@ -177,10 +174,6 @@ final class PagedUpstream: Upstream, Sendable {
         guard let text = try single(entity, key).get() else { return nil }
         guard let record = try? JSONText(parsing: text) else { throw .malformed("the test serves no JSON") }
         return RemoteRecord(record)
-    }
-
-    func push(_ request: PushRequest, idempotencyKey: String) async throws(UpstreamError) -> PushAnswer {
-        .accepted()
     }
 }
 
