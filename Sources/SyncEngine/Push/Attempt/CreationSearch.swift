@@ -139,6 +139,20 @@ struct CreationSearch {
             hasSeveral || hidden != nil || hasNameless || missing > 0 ? nil : unsure
         }
 
+        mutating func add(_ page: Page) {
+            partial = partial ?? ListDoubt.reason(page)
+            pages += 1
+            records += page.count
+            age = max(age, page.age ?? .zero)
+        }
+
+        /// Notes what the last page says of the list; `doubt` is what its other pages say.
+        mutating func end(with last: Page, of list: ListPlan, doubt other: String?) {
+            doubt = ListDoubt.reasonForLookUp(list, pages: pages, records: records, last: last) ?? other
+            missing = max(0, (last.total ?? 0) - records)
+            isWhole = last.total == records && last.total == digests.count
+        }
+
         /// Some upstreams show records with the same change time in a different order each time.
         func isSame(as other: Reading) -> Bool {
             if isWhole, other.isWhole, Set(digests) == Set(other.digests) { return true }
@@ -177,23 +191,14 @@ struct CreationSearch {
                 try await compare(record, &reading)
                 if reading.found != nil { return reading }
             }
-            reading.partial = reading.partial ?? ListDoubt.reason(page)
             shared.add(page)
-            reading.pages += 1
-            reading.records += page.count
-            reading.age = max(reading.age, page.age ?? .zero)
+            reading.add(page)
             guard reading.records <= reconciler.mostRecords else {
                 reading.doubt = "it has more than \(reconciler.mostRecords.grouped) records, and no more are read"
                 return reading
             }
             request.position = page.next
-            if page.next == nil {
-                let ending = ListDoubt.reasonForLookUp(
-                    request.list, pages: reading.pages, records: reading.records, last: page)
-                reading.doubt = ending ?? shared.reason
-                reading.missing = max(0, (page.total ?? 0) - reading.records)
-                reading.isWhole = page.total == reading.records && page.total == reading.digests.count
-            }
+            if page.next == nil { reading.end(with: page, of: request.list, doubt: shared.reason) }
         } while request.position != nil
         return reading
     }
