@@ -28,12 +28,9 @@ enum Program {
             dispatchMain()
         }
         do {
-            let words = Array(CommandLine.arguments.dropFirst())
-            let mistake =
-                FlagValues.emptyWord(in: words) ?? CommandNames.mistake(in: words, of: RepairminderSync.self)
-                ?? CommandNames.lateWord(in: words, of: RepairminderSync.self) ?? CommandNames.joinedID(in: words)
-                ?? FlagValues.mistake(in: words)
-            if let mistake { throw CommandFailure(.usage, mistake) }
+            if let mistake = mistake(in: Array(CommandLine.arguments.dropFirst())) {
+                throw CommandFailure(.usage, mistake)
+            }
             var command = try RepairminderSync.parseAsRoot()
             if var state = command as? any StateCommand {
                 try state.becomeOwner()
@@ -52,5 +49,12 @@ enum Program {
             RepairminderSync.end(with: error)
         }
         dispatchMain()
+    }
+
+    /// Why the words are no command, where the parser would not say it well.
+    private static func mistake(in words: [String]) -> String? {
+        FlagValues.emptyWord(in: words) ?? CommandNames.mistake(in: words, of: RepairminderSync.self)
+            ?? CommandNames.lateWord(in: words, of: RepairminderSync.self) ?? CommandNames.joinedID(in: words)
+            ?? FlagValues.mistake(in: words)
     }
 }
