@@ -53,6 +53,10 @@ package struct ListPlan: Sendable, Equatable {
     package var more: Place?
     /// What stands there while there are more.
     package var moreIs = true
+    /// Another call for each page after the first; nil if all are asked for alike.
+    package var continuation: ListContinuation?
+    /// One cursor serves all pages, and each request moves it on: no page can be asked for again, and an empty one is the last.
+    package var isScroll = false
     package var total: Place?
     /// The header that has it instead.
     package var totalHeader: String?

@@ -25,6 +25,8 @@ struct ListReader {
         let first = try node.child("first")?.integer(in: 0...1)
         (plan.first, plan.firstOffset) = (first ?? 1, first ?? 0)
         (plan.more, plan.moreIs) = try more(node.child("more"))
+        plan.continuation = try continuation(node)
+        plan.isScroll = try node.flag("scroll")
         return plan
     }
 
@@ -72,7 +74,7 @@ struct ListReader {
             try keys(["offset", "first", "more"])
             return .offset(parameter: try node.child("offset")?.string() ?? "offset")
         case "cursor":
-            try keys(["cursor", "next", "more"])
+            try keys(["cursor", "next", "more", "continue", "scroll"])
             return try cursor(node)
         case "link":
             try keys([])
@@ -99,7 +101,31 @@ struct ListReader {
         let next = try node.required("next")
         guard next.isMapping else { return .cursor(parameter: parameter, next: try next.place()) }
         try next.requireKeys(["last"])
+        if let scroll = node.child("scroll") {
+            throw scroll.error("the last record names another page each time, so this is no scroll; remove scroll")
+        }
         return .lastRecord(parameter: parameter, place: try next.required("last").place())
+    }
+
+    /// Another call for each page after the first: it has all that it sends in its path, query, headers and body.
+    private func continuation(_ pagination: SchemaNode) throws(SchemaError) -> ListContinuation? {
+        guard let node = pagination.child("continue") else { return nil }
+        guard node.isMapping else {
+            throw node.error(#"expected a call, such as { call: POST /orders/next, body: { cursor: "{$cursor}" } }"#)
+        }
+        try node.requireKeys(ListCallReader.keys)
+        if let parameter = pagination.child("cursor") {
+            throw parameter.error("continue has the cursor where {$cursor} stands; remove cursor")
+        }
+        var names = TemplateNames(values: ["cursor", "size"])
+        for name in ["since", "delta", "until", "account"] {
+            names.needs[name] = "the cursor stands for what the first call asked for"
+        }
+        let request = try ListCallReader(node: node, names: names, mayLack: []).read()
+        guard let call = request.call, call.names("cursor") else {
+            throw node.error("each page would be the same one; write {$cursor} in body, query, headers or the path")
+        }
+        return ListContinuation(path: request.path, query: request.query, call: call)
     }
 
     private func header(_ node: SchemaNode) throws(SchemaError) -> ListPlan.Style {

@@ -68,12 +68,14 @@ struct PlanReader {
     /// What a list's templates may name.
     func names(of list: ListPlan, _ since: SchemaNode?) -> TemplateNames {
         var names = TemplateNames(values: ["account"], hasNow: true)
-        if let name = list.style.positionName { names.values.insert(name) }
+        if let name = list.style.positionName, list.continuation == nil { names.values.insert(name) }
         if list.style.positionName == "offset" { names.values.insert("last") }
         if list.style != .single { names.values.insert("size") }
         if let since { names.values.insert(SinceReader(node: since).name) }
         names.needs = [
-            "cursor": "it needs style: cursor in pagination", "page": "it needs style: page in pagination",
+            "cursor": list.continuation == nil
+                ? "it needs style: cursor in pagination" : "only the first page is asked for so; see pagination.continue",
+            "page": "it needs style: page in pagination",
             "offset": "it needs style: offset in pagination", "last": "it needs style: offset in pagination",
             "size": "style: single has no size of a page",
             "since": "it needs since: { field: … }", "delta": "it needs since: { token: … }", "until": "it needs where",

@@ -42,6 +42,7 @@ package struct PageRequest: Sendable, Equatable {
     }
 
     package var request: WireRequest {
+        if let continued { return continued.request }
         var request = call?.method == "POST" ? .query(wirePath, call?.body?.filled(value)) : WireRequest.get(wirePath)
         request.mayQuoteAnswer = mayQuoteAnswer
         let own = (call?.headers ?? []).compactMap { header in
@@ -50,6 +51,17 @@ package struct PageRequest: Sendable, Equatable {
         request.headers.removeAll { header in own.contains { $0.isNamed(header.name) } }
         request.headers += own
         return request
+    }
+
+    /// A page after the first, where that is asked for by another call.
+    private var continued: PageRequest? {
+        guard position != nil, let next = list.continuation else { return nil }
+        var page = self
+        (page.path, page.query, page.call) = (next.path, next.query, next.call)
+        (page.since, page.deltaToken) = (nil, nil)
+        page.list.size = nil
+        page.list.continuation = nil
+        return page
     }
 
     /// Whether it asks, in a header, for what changed since a time.
@@ -132,7 +144,9 @@ package struct PageRequest: Sendable, Equatable {
     }
 
     /// Whether the position is JSON text.
-    package var hasTypedCursor: Bool { list.style.positionName == "cursor" && isNamed("cursor") }
+    package var hasTypedCursor: Bool {
+        list.style.positionName == "cursor" && (list.continuation != nil || isNamed("cursor"))
+    }
 
     private var cursor: JSONText? { position.flatMap { try? JSONText(parsing: $0) } }
 

@@ -59,6 +59,8 @@ struct ListQuery {
             }
         }
         try take(pull?.values(in: request, parameters) ?? [:], largestPage)
+        // It serves no other call for later pages.
+        if plan.continuation != nil { window.size = .max }
         skipPages()
     }
 

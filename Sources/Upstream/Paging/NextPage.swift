@@ -30,7 +30,9 @@ struct NextPage {
             let isLast = more.map(!) ?? total.map { end >= $0 } ?? (count < request.list.pageSize)
             // Any other empty page is the end whatever the counts say, or a list that shrinks would be read forever.
             return count == 0 && !isHidden || isLast || overflow ? nil : "\(end)"
-        case .cursor(_, let place): return more == false ? nil : try cursor(place, body, isEmpty: count == 0)
+        case .cursor(_, let place):
+            let isLast = more.map(!) ?? (request.list.isScroll && count == 0)
+            return isLast ? nil : try cursor(place, body, isEmpty: count == 0)
         case .lastRecord(_, let place):
             let isLast = more.map(!) ?? (count < request.list.pageSize)
             return count == 0 || isLast ? nil : try mark(place, last)

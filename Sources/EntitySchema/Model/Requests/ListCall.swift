@@ -52,6 +52,18 @@ package struct ListCall: Sendable, Equatable {
     }
 }
 
+/// How each page after the first is asked for, where that is another call (`pagination.continue`).
+///
+/// It sends what it says and nothing else: no parameter of the first call, and no size of a page that it does not name.
+package struct ListContinuation: Sendable, Equatable {
+    /// As written.
+    package var path: String
+    /// The constant parameters.
+    package var query: [QueryItem]
+    /// Names the cursor.
+    package var call: ListCall
+}
+
 /// What a list's placeholders stand for, besides its paging. One without a value leaves out what names it.
 package struct ListValues: Sendable, Equatable {
     /// `{$since}`, in ISO 8601: nil when everything is asked for.

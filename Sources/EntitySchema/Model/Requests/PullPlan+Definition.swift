@@ -109,7 +109,14 @@ extension ListPlan {
             .string(style.definition), .string(size), .integer(pageSize), .integer(first), .integer(firstOffset),
             .string(more?.definition), .boolean(moreIs), .string(total?.definition), .string(totalHeader),
             .string(records.definition),
-        ]
+        ] + [continuation?.definition].compactMap(\.self)
+    }
+}
+
+extension ListContinuation {
+    fileprivate var definition: JSONText {
+        let constant = query.map { (key: $0.name, value: JSONText.string($0.value)) }
+        return .array([.string(path), .object(members: constant), call.definition])
     }
 }
 

@@ -7,6 +7,8 @@ struct ListCallReader {
     /// Where these keys are.
     let node: SchemaNode
     let names: TemplateNames
+    /// Values that some of its requests lack.
+    var mayLack = ["since", "delta", "cursor", "until"]
 
     struct Result {
         /// As written.
@@ -53,7 +55,7 @@ struct ListCallReader {
     /// What a path may name has a value in every request.
     private var pathNames: TemplateNames {
         var names = names
-        for name in ["since", "delta", "cursor", "until"] {
+        for name in mayLack {
             names.values.remove(name)
             names.needs[name] = "it can be missing, and a path cannot leave it out; write it in query, body or headers"
         }

@@ -133,9 +133,10 @@ struct ListPull {
     }
 
     /// A position that the upstream no longer accepts is dropped, once. So is one with nothing behind it: where a position names a
-    /// record, such as the last one that was read, many upstreams show nothing once that is deleted.
+    /// record, such as the last one that was read, many upstreams show nothing once that is deleted. A scroll has moved on past
+    /// pages that were not written.
     private mutating func first() async throws -> FetchedPage? {
-        if isResumed {
+        if isResumed, !reader.list.isScroll {
             do {
                 progress.seen = pull.began.map { SeenRecords(knownUpTo: 0, position: $0) }
                 let page = try await reader.read()

@@ -15,7 +15,7 @@ struct PageReader: Sendable {
     private var before: PullInProgress?
     /// Why the last reading ended early; reading again ends at once.
     private var failure: (any Error)?
-    private var trail = PageTrail()
+    private var trail: PageTrail
     private var shared: SharedPositions
     private var total: Int?
     /// The upstream reported another total than on an earlier page.
@@ -32,6 +32,7 @@ struct PageReader: Sendable {
     /// Why a page says itself that it lacks records; nil if none does.
     private var passingCut: String?
     var isPartial: Bool { passingCut != nil }
+    var list: ListPlan { plan.list }
     /// Why records between the pages read so far may be missing; nil if nothing suggests it.
     var skips: String? { shared.reason }
 
@@ -43,6 +44,7 @@ struct PageReader: Sendable {
         self.puller = puller
         self.entity = entity
         self.plan = plan.list(of: pull.kind) == .changes ? plan.ofChanges : plan
+        trail = PageTrail(of: self.plan.list)
         shared = SharedPositions(self.plan.list, key: entity.key)
         next = pull
     }

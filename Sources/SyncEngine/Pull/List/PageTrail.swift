@@ -1,3 +1,4 @@
+internal import EntitySchema
 internal import JSONText
 internal import Upstream
 
@@ -13,6 +14,8 @@ struct PageTrail {
     private static let compared = 4
     private static let every = 32
 
+    /// One position is that of all pages.
+    private let isScroll: Bool
     private var positions: Set<UInt64> = []
     private var pages: Set<UInt64> = []
     private var emptyInARow = 0
@@ -23,6 +26,10 @@ struct PageTrail {
     private var number = 0
     private var repeatsInARow = 0
 
+    init(of list: ListPlan) {
+        isScroll = list.isScroll
+    }
+
     /// Call it with each page, before the page is written. Throws `.malformed` when the list would never end.
     ///
     /// `key` is the records' key, by which pages are compared whose other members change with each answer; nil for a list
@@ -30,9 +37,10 @@ struct PageTrail {
     mutating func add(
         _ page: Page, of path: String, askedAt position: String?, key: String? = nil
     ) throws(UpstreamError) {
-        if let position { positions.insert(hash(position.utf8)) }
+        if let position, !isScroll { positions.insert(hash(position.utf8)) }
         if let next = page.next, positions.contains(hash(next.utf8)) {
-            throw .malformed("\(path) names a next page that it has named before\(Self.advice)")
+            let scroll = next == position ? "; if one cursor serves all pages, set pagination.scroll: true" : ""
+            throw .malformed("\(path) names a next page that it has named before\(Self.advice)\(scroll)")
         }
         guard page.count == 0 else {
             emptyInARow = 0

@@ -165,7 +165,7 @@ struct ChildReader {
     private func reading(
         of path: String, from upstream: any Upstream, under key: JSONText
     ) async throws(UpstreamError) -> Reading {
-        var trail = PageTrail()
+        var trail = PageTrail(of: detail.list)
         var shared = SharedPositions(detail.list, key: detail.key ?? "")
         var position: String?
         var (reading, isPartial) = (Reading(), false)

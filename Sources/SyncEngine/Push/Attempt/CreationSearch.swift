@@ -172,7 +172,7 @@ struct CreationSearch {
     /// Reads the list once, or until the record is found.
     private func read() async throws -> Reading {
         var request = request
-        var trail = PageTrail()
+        var trail = PageTrail(of: request.list)
         var shared = SharedPositions(request.list, key: entity.key)
         var reading = Reading()
         var seen: Set<Int> = []

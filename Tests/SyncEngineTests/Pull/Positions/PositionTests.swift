@@ -299,7 +299,7 @@ struct PositionTests {
 
     @Test("pages that differ in one byte, anywhere, are different pages")
     func almostSamePage() throws {
-        var trail = PageTrail()
+        var trail = PageTrail(of: try #require(TestPull().schema["orders"]?.pull).list)
         let text = Array(#"[{"id":"abcdefgh","x":"ijklmnopqrstuv"}]"#.utf8)
         for index in text.indices where text[index] >= UInt8(ascii: "i") && text[index] <= UInt8(ascii: "w") {
             var bytes = text
