@@ -120,13 +120,13 @@ struct CacheOpening {
         try TableBackfill.run(pool, plans, progress)
         try pool.write { db in
             let now = try lastEntry(db)
+            for entity in schema.entities { try plans[entity.name]?.marks.load(db) }
             plans.searchBacklog.add(try SearchTableAdapter(schema: schema, db: db).build())
             try DerivedRefresh(records: RecordTransaction(db, plans), now: now).adapt()
             try ReminderAdapter(schema: schema, days: reminderDays, db: db).adapt()
             try DriftTable.adapt(schema, sealers, db)
             try LocalRecords.note(schema, db)
             try plans.added.load(schema, db)
-            for entity in schema.entities { try plans[entity.name]?.marks.load(db) }
         }
         try SealingAdapter.scrub(pool)
         // Readers' prepared statements for the older tables would fail once: start with new ones.

@@ -110,6 +110,8 @@ struct RecordDependents {
 
     private func noteParents(_ reference: RecordPlan.Reference, _ version: Version) {
         let isSent = reference.isSimple && version.image.isPlain
+        // As in most pulls.
+        if isSent, reference.unsaid?.isRaised == false { return }
         let (shown, remote) = (version.shown[reference.place], version.remote[reference.place])
         for value in shown == remote ? [shown] : [shown, remote] {
             guard let key = key(value, reference, version) else { continue }

@@ -16,6 +16,8 @@ final class RecordPlan: Sendable {
         var counted: Fields
         /// The other record's figures can be had from its server's values and the differing records alone.
         var isSimple: Bool
+        /// That of the other records, if they have figures.
+        var unsaid: RecordMark?
     }
 
     /// Records that are deleted with these.
@@ -55,6 +57,8 @@ final class RecordPlan: Sendable {
     let orderedTogether: [String]
     /// The derived fields that the server may send and that need nothing else then; nil when there are others.
     let simpleFigures: [Int]?
+    /// The places of the fields that are computed from other records.
+    let figures: [Int]
 
     private let watched: [String]
     private let finder: JSONMemberFinder
@@ -85,7 +89,7 @@ final class RecordPlan: Sendable {
     var entity: Entity { table.entity }
 
     init(
-        _ entity: Entity, in schema: EntitySchema, hooks: [HookRule], marks: RecordMarks,
+        _ entity: Entity, in schema: EntitySchema, hooks: [HookRule], marks: [String: RecordMarks],
         _ numbers: inout StatementNumbers
     ) {
         let search = SearchNotes(entity)
@@ -112,10 +116,10 @@ final class RecordPlan: Sendable {
         holders = Set(sources.compactMap { JSONPath.steps($0.1).first.map(String.init) }).sorted()
         computed = Self.computed(entity, watched: names, search)
         computedPlaces = computed.map(\.place)
-        self.marks = marks
+        self.marks = marks[entity.name] ?? RecordMarks(table)
         columns = table.columns
         columnFields = table.storedFields.map { ($0.place(in: names), ColumnValue.Kind($0)) }
-        references = Self.references(entity, schema, watched: names)
+        references = Self.references(entity, schema, marks, watched: names)
         owned = Self.owned(by: entity, schema)
         searchNotes = (search?.parts ?? []).map { RecordSearchNote($0, of: entity, watched: names, &numbers) }
         searchDeletion = search.map { numbers.next($0.afterDeletion) }
@@ -124,6 +128,7 @@ final class RecordPlan: Sendable {
         let derived = entity.derivedFields.filter { !$0.isComputedOnReading }
         hasDerivedFields = !derived.isEmpty
         simpleFigures = derived.allSatisfy(Self.isSimpleFigure) ? derived.map { $0.place(in: names) } : nil
+        figures = entity.figures.map { $0.place(in: names) }
     }
 
     // MARK: Values
@@ -213,12 +218,14 @@ final class RecordPlan: Sendable {
         }
     }
 
-    private static func references(_ entity: Entity, _ schema: EntitySchema, watched: [String]) -> [Reference] {
+    private static func references(
+        _ entity: Entity, _ schema: EntitySchema, _ marks: [String: RecordMarks], watched: [String]
+    ) -> [Reference] {
         entity.ties.map { tie in
             let counted = counted(by: tie, entity, schema)
             return Reference(
                 tie: tie, place: watched.firstIndex(of: tie.field) ?? 0, counted: fields(counted, in: watched),
-                isSimple: isSimple(tie, entity, schema))
+                isSimple: isSimple(tie, entity, schema), unsaid: marks[tie.entity]?.unsaid)
         }
     }
 

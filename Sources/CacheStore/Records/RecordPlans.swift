@@ -16,15 +16,14 @@ struct RecordPlans: Sendable {
     /// `added`: where to note what records have of the members that answers add. `marks`: those of each entity.
     init(
         _ schema: EntitySchema, hooks: [HookRule] = [], _ numbers: inout StatementNumbers,
-        noting added: AddedMembers = AddedMembers(), marks: [String: RecordMarks] = [:]
+        noting added: AddedMembers = AddedMembers(), marks: [String: RecordMarks]? = nil
     ) {
         self.schema = schema
         self.added = added
+        let marks = marks ?? RecordMarks.all(of: schema)
         var plans: [String: RecordPlan] = [:]
         for entity in schema.entities {
-            plans[entity.name] = RecordPlan(
-                entity, in: schema, hooks: hooks,
-                marks: marks[entity.name] ?? RecordMarks(EntityTable(entity: entity)), &numbers)
+            plans[entity.name] = RecordPlan(entity, in: schema, hooks: hooks, marks: marks, &numbers)
         }
         self.plans = plans
         canPostponeFigures = !schema.entities.contains { $0.readsFigures(in: schema) }

@@ -76,7 +76,7 @@ struct RecordWriter {
         if let remote { try transaction.plans.added.note(remote, db) }
         var image = RecordImage(key: key, remote: remote)
         let values = plan.values(in: remote)
-        try prepare(for: values, of: image)
+        try prepare(for: values, values, of: image)
         try transaction.with(plan.statements.insert) { statement in
             try statement.bind(pk, to: 1)
             try statement.bind(key, to: 2)
@@ -139,7 +139,7 @@ struct RecordWriter {
         let changed = RecordPlan.differences(before, after)
         let change = RecordUpdate(old, new, origin, changed, plan)
         guard !change.isEmpty else { return }
-        try prepare(for: after, of: new)
+        try prepare(for: after, remoteAfter, of: new)
         guard !transaction.isSilent else { return try change.run(after, transaction) }
         try dependents.noteSearched(old, before, new, changed)
         try change.run(after, transaction)
@@ -181,9 +181,9 @@ struct RecordWriter {
     func rewrite(_ old: RecordImage) throws {
         var new = old
         new.show(old.shown)
-        let after = plan.values(in: new.shown)
-        new.isDisplaced = plan.isDisplaced(new, after, remote(new))
-        try prepare(for: after, of: new)
+        let (after, there) = (plan.values(in: new.shown), remote(new))
+        new.isDisplaced = plan.isDisplaced(new, after, there)
+        try prepare(for: after, there, of: new)
         try RecordUpdate(old, new, nil, ~0, plan).run(after, transaction)
     }
 
@@ -218,14 +218,16 @@ struct RecordWriter {
 
     private func remote(_ image: RecordImage) -> [JSONText?] { plan.values(in: image.remote) }
 
-    /// What must be done before a row is written with these values of the watched fields.
-    private func prepare(for values: [JSONText?], of image: RecordImage) throws {
+    /// What must be done before a row is written with these values of the watched fields. `remote`: the server's.
+    private func prepare(for values: [JSONText?], _ remote: [JSONText?], of image: RecordImage) throws {
         let (longest, size) = (SecondaryIndexes.longest, image.size)
         if size > longest, plan.columnFields.contains(where: { values[$0.place]?.bytes.count ?? 0 > longest }) {
             try SecondaryIndexes(table: table, db: db).buildAll()
         }
         if size > RecordMark.largeSize { plan.marks.large.raise() }
+        if plan.figures.contains(where: { remote[$0] == nil }) { plan.marks.unsaid?.raise() }
         try transaction.store(plan.marks.given)
+        try transaction.store(plan.marks.unsaid)
         try transaction.store(plan.marks.large)
     }
 }

@@ -3,7 +3,7 @@ internal import GRDB
 internal import SQLiteStore
 internal import Synchronization
 
-/// Whether any record of one entity has had something that few records have. As long as none has, no reader looks for it.
+/// Whether any record of one entity has had something that few records have. As long as none has, nothing looks for it.
 ///
 /// The mark is raised when such a version of a record is written, before its commit: a reader that sees the record sees the
 /// mark. It is never lowered, though the write may be undone; a raised mark costs only time. The database keeps it, in the
@@ -35,6 +35,16 @@ final class RecordMark: Sendable {
         }
         return RecordMark(
             "given", table, meaning: names.joined(separator: ","), where: conditions.joined(separator: " OR "))
+    }
+
+    /// A record lacks a figure that is computed from its children, because the upstream leaves it out or does not know
+    /// the record yet. As long as none does, children as the upstream sends them change nothing, and no parent is noted
+    /// for them. Where it is not known whether one does, any record may be one. Nil if the entity has no figures.
+    static func unsaid(_ table: EntityTable) -> RecordMark? {
+        let figures = table.entity.figures
+        guard !figures.isEmpty else { return nil }
+        let meaning = figures.map { "\($0.name) \($0.source ?? "")" }.joined(separator: ",")
+        return RecordMark("unsaid", table, meaning: meaning, where: "true")
     }
 
     /// A record has more than a megabyte. A single one of SQLite's own instructions can take milliseconds with such a text,
@@ -71,7 +81,8 @@ final class RecordMark: Sendable {
 
     /// Has all entities' records looked through at the next opening.
     static func forget(_ db: Database) throws {
-        try db.execute(sql: "DELETE FROM sync_setting WHERE name GLOB 'given:*' OR name GLOB 'large:*'")
+        try db.execute(
+            sql: "DELETE FROM sync_setting WHERE name GLOB 'given:*' OR name GLOB 'unsaid:*' OR name GLOB 'large:*'")
     }
 
     private func known(_ isRaised: Bool) -> String { "\(isRaised ? 1 : 0) \(meaning)" }
@@ -80,15 +91,18 @@ final class RecordMark: Sendable {
 /// The marks of one entity.
 struct RecordMarks: Sendable {
     let given: RecordMark?
+    let unsaid: RecordMark?
     let large: RecordMark
 
     init(_ table: EntityTable) {
         given = .given(table)
+        unsaid = .unsaid(table)
         large = .large(table)
     }
 
     func load(_ db: Database) throws {
         try given?.load(db)
+        try unsaid?.load(db)
         try large.load(db)
     }
 

@@ -77,10 +77,7 @@ struct DerivedRefresh {
 
     /// Whether the server leaves out a figure that is computed from children.
     private func isFigureUnsaid(_ row: RecordImage, _ entity: Entity) -> Bool {
-        entity.derivedFields.contains { field in
-            guard case .children = field.derivation else { return false }
-            return entity.serverValue(of: field, in: row.remote) == nil
-        }
+        entity.figures.contains { entity.serverValue(of: $0, in: row.remote) == nil }
     }
 
     // MARK: One entity
