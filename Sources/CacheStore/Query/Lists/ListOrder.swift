@@ -2,6 +2,7 @@ internal import EntitySchema
 internal import GRDB
 internal import GRDBSQLite
 internal import SQLiteStore
+internal import Synchronization
 
 /// The order of a list: the requested fields, then the entity's own order, then the order of arrival.
 ///
@@ -16,6 +17,8 @@ final class ListOrder: Sendable {
     let extraColumns: String
     /// The terms of ORDER BY.
     let sql: String
+    /// The conditions after positions without nulls, which are nearly all; nil until they are asked for.
+    private let usualConditions = Mutex<[(sql: String, values: Int)]?>(nil)
 
     /// The entity's own order.
     convenience init(_ table: EntityTable) { self.init(terms: Self.completed([], table.entity), table) }
@@ -130,6 +133,10 @@ final class ListOrder: Sendable {
 
     /// See `Keyset.conditions`.
     func conditions(after position: [DatabaseValue]) -> [(sql: String, values: Int)] {
-        keyset.conditions(after: position, isNotNull: table.isNotNull)
+        let isUsual = !position.contains(where: \.isNull)
+        if isUsual, let known = usualConditions.withLock(\.self) { return known }
+        let conditions = keyset.conditions(after: position, isNotNull: table.isNotNull)
+        if isUsual { usualConditions.withLock { $0 = conditions } }
+        return conditions
     }
 }
