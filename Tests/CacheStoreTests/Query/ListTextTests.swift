@@ -43,11 +43,18 @@ struct ListTextTests {
             try ListStatement(table: table, query: query, context: cache.store.filterContext, common: common)
         }
         let first = try list(query, nil)
-        var later = query
-        let value = nulls > 0 ? .null : "2026-01-01".databaseValue
-        let pk = nulls > 1 ? .null : 7.databaseValue
-        later.cursor = first.cursor(after: first.order.terms.map { _ in value } + [pk])
-        let (shared, alone) = (try list(later, ListStatement.Common(table)), try list(later, nil))
+        func after(nulls: Int) -> ListQuery {
+            var later = query
+            let value = nulls > 0 ? .null : "2026-01-01".databaseValue
+            let pk = nulls > 1 ? .null : 7.databaseValue
+            later.cursor = first.cursor(after: first.order.terms.map { _ in value } + [pk])
+            return later
+        }
+        let common = ListStatement.Common(table)
+        // Its order keeps the conditions after a position without nulls.
+        _ = try list(after(nulls: 0), common)
+        let later = after(nulls: nulls)
+        let (shared, alone) = (try list(later, common), try list(later, nil))
         let continued = try ListStatement(first, from: try #require(later.cursor))
         // Shares its statements' texts with the previous one, unless there are nulls.
         let again = try ListStatement(first, from: try #require(later.cursor))
