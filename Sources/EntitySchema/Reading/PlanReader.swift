@@ -74,7 +74,7 @@ struct PlanReader {
         if let since { names.values.insert(SinceReader(node: since).name) }
         names.needs = [
             "cursor": list.continuation == nil
-                ? "it needs style: cursor in pagination" : "only the first page is asked for so; see pagination.continue",
+                ? "it needs style: cursor in pagination" : "only the first page is asked for so; write it in continue",
             "page": "it needs style: page in pagination",
             "offset": "it needs style: offset in pagination", "last": "it needs style: offset in pagination",
             "size": "style: single has no size of a page",
