@@ -84,6 +84,14 @@ package struct ListPlan: Sendable, Equatable {
         }
     }
 
+    /// Whether the upstream names each next page itself, and may forget it.
+    package var givesPositions: Bool {
+        switch style {
+        case .cursor, .link, .header, .nextURL, .headerURL: true
+        case .page, .offset, .lastRecord, .single: false
+        }
+    }
+
     /// What a response has in the place of the list; see `listed`. Its records are lifted.
     package func found(in answer: JSONText) -> JSONText? {
         let found = place(in: answer).map { listed($0) }

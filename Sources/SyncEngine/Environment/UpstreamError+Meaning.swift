@@ -57,10 +57,13 @@ extension UpstreamError {
     // MARK: A list
 
     /// Whether the upstream may no longer know the page that was asked for, so that a pull must begin again.
-    var refusesPosition: Bool {
+    ///
+    /// `again`: the pull before failed too. If the upstream names each page itself, also 403 and 500 may mean that it forgot one.
+    func refusesPosition(of list: ListPlan, again: Bool) -> Bool {
         switch self {
         case .refused, .gone, .another, .malformed, .changed: true
-        case .offline, .unclear, .locked, .throttled, .unauthorized, .barred, .held, .cancelled: false
+        case .unclear, .barred: again && list.givesPositions && (isServerFailure || mayConcernRecord)
+        case .offline, .locked, .throttled, .unauthorized, .held, .cancelled: false
         }
     }
 

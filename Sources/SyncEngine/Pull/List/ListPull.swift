@@ -132,16 +132,17 @@ struct ListPull {
         }
     }
 
-    /// A position that the upstream no longer accepts is dropped, once. So is one with nothing behind it: where a position names a
-    /// record, such as the last one that was read, many upstreams show nothing once that is deleted. A scroll has moved on past
-    /// pages that were not written.
+    /// A position that the upstream no longer accepts is dropped, once. So is one with nothing behind it: where it names a record,
+    /// such as the last one that was read, many show nothing once that is deleted. A scroll has moved past pages not yet written.
     private mutating func first() async throws -> FetchedPage? {
         if isResumed, !reader.list.isScroll {
             do {
                 progress.seen = pull.began.map { SeenRecords(knownUpTo: 0, position: $0) }
                 let page = try await reader.read()
                 if let page, page.page.count > 0 || page.after.position != nil { return page }
-            } catch let error as UpstreamError where error.refusesPosition || error.refuses(plan.deltaToken) {}
+            } catch let error as UpstreamError
+                where error.refuses(plan.deltaToken) || error.refusesPosition(of: reader.list, again: cursor.error != nil)
+            {}
         }
         try begin(pull)
         do {
@@ -366,9 +367,7 @@ struct ListPull {
     private mutating func resolveUnseen() async throws {
         let untested = try await noteUntested()
         let reported = reader.cut ?? (isUsualGap ? gap?.words : shuffled) ?? untested
-        if reported != nil || !isUnstable {
-            try await puller.noteList(reported, of: entity.name)
-        }
+        if reported != nil || !isUnstable { try await puller.noteList(reported, of: entity.name) }
         cursor.heldDeletions = 0
         cursor.held = reported.map { "the list of \(entity.name) is not believed: \($0)" }
         guard var seen = progress.seen, seen.knownUpTo > 0 else { return }
