@@ -62,6 +62,15 @@ struct PagingStyleTests {
         #expect(try second.at("meta.next") == .null)
     }
 
+    @Test("a list whose later pages another call has comes whole, because that call is not served")
+    func continued() async throws {
+        let call = #"continue: { path: /more, query: { at: "{$cursor}" } }"#
+        let harness = try list("pagination: { style: cursor, next: meta.next, page_size: 3, \(call) }")
+        let reply = try await harness.get("/items?limit=2")
+        #expect(try reply.column("id", of: path) == ["1", "2", "3", "4", "5"])
+        #expect(try reply.at("meta.next") == .null)
+    }
+
     @Test("an unknown token is refused", arguments: ["x", "", "MQ==", "Ly8v"])
     func wrongToken(_ token: String) async throws {
         let harness = try list("pagination: { style: cursor, next: next }")

@@ -14,7 +14,7 @@ struct ContinuationTests {
         let schema = try EntitySchema(
             yaml: """
                 schema: s
-                upstream: { base_url: "https://files.example/2", records: entries }
+                upstream: { base_url: "https://files.example/2", records: entries, error_message: error_summary }
                 entities:
                   files:
                     fields: { id: { type: string } }
