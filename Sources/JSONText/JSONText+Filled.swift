@@ -14,6 +14,9 @@ extension JSONText {
         }
     }
 
+    /// Whether `shown` is this value, however it is written, or has all that this one has.
+    package func isKept(in shown: JSONText) -> Bool { isPart(of: shown, levels: Self.mostLevels) }
+
     private func isPart(of shown: JSONText, levels: Int) -> Bool {
         switch (kind, shown.kind) {
         case (.object, .object) where levels > 0:
@@ -28,20 +31,17 @@ extension JSONText {
     }
 
     /// Whether both are texts that differ in case and in the spaces around them at most.
-    package func isSpelled(like other: JSONText) -> Bool { spelling.map { $0 == other.spelling } ?? false }
+    private func isSpelled(like other: JSONText) -> Bool { string.map { $0.spelling == other.string?.spelling } ?? false }
 
-    /// A text in one case and without the spaces around it; nil for other values. Both changes of case are needed: "ß" becomes
-    /// "SS".
-    package var spelling: String? {
-        guard let text = string?.uppercased().lowercased() else { return nil }
-        let start = text.drop { $0.isWhitespace }
+    /// No field says what is inside, so a number is also the same in quotes: many servers write 8 as `"8.00"`.
+    private func isSameAmount(as shown: JSONText) -> Bool { amount.map { $0 == shown.amount } ?? false }
+}
+
+extension String {
+    /// In one case and without the spaces around it. Both changes of case are needed: "ß" becomes "SS".
+    package var spelling: String {
+        let start = uppercased().lowercased().drop { $0.isWhitespace }
         let end = start.lastIndex { !$0.isWhitespace }
         return end.map { String(start[...$0]) } ?? ""
-    }
-
-    /// No field says what is inside, so a number is also the same in quotes.
-    private func isSameAmount(as shown: JSONText) -> Bool {
-        guard kind == .number || shown.kind == .number, let amount else { return false }
-        return amount == shown.amount
     }
 }

@@ -59,6 +59,8 @@ struct MeaningTests {
             (.string, #""a & b""#, #""<p>a &#038; b</p>\r\n""#, [.escaped, .paragraphs]),
             (.string, #"" a  b\n c""#, #""a b c""#, [.squished]),
             (.string, #""A  &""#, #""A &amp;""#, [.squished, .escaped]),
+            (.string, #""b,A""#, #""a; b""#, [.named]), (.list, #"["A","b"]"#, #"["a","b"]"#, [.named]),
+            (.list, #"["b","A"]"#, #"[{"id":1,"name":"a"},{"id":2,"name":"b"}]"#, [.named, .sorted]),
             (.list, "[2,1]", "[1,2]", [.sorted]), (.string, #""""#, "null", [.emptied]), (.money, "1", #""1.00""#, []),
         ]
         for (kind, value, answer, forms) in cases {
@@ -126,7 +128,7 @@ struct MeaningTests {
             (.list, "[1]", "[1,2]"), (.string, #""A &amp; B""#, #""A & B""#),
             (.string, #""A & B""#, #""A &amp;amp; B""#), (.string, #""a""#, #""<p>b</p>""#),
             (.string, #""<p>a</p>""#, #""a""#), (.string, #""a b""#, #""a  b""#), (.string, #""a  b""#, #""ab""#),
-            (.string, #""  a  ""#, #"" a""#),
+            (.string, #""  a  ""#, #"" a""#), (.string, #""a,b""#, #""a,c""#), (.list, #"["a"]"#, #"[{"name":"b"}]"#),
         ])
     func noForm(kind: Field.Kind, value: String, answer: String) throws {
         #expect(field(kind).forms(from: try json(value), to: try json(answer)) == nil)

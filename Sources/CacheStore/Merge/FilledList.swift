@@ -1,7 +1,7 @@
 internal import JSONText
 
 /// A list of objects that was sent, and in which servers fill in members: an order's line is sent without `id` and
-/// `created_at`, and shown with both. Texts in them may be shown in another case, or without spaces around.
+/// `created_at`, and shown with both. What was sent may be written otherwise, such as 8 as `"8.00"`.
 struct FilledList {
     let sent: JSONText
     /// The list that the server had before.
@@ -15,7 +15,7 @@ struct FilledList {
 
     private typealias Members = [String: JSONText]
 
-    /// Whether a list is this one with members that the server filled in, in any order. If the list before showed all that was
+    /// Whether a list is this one as the server has filled it in or written it, in any order. If the list before showed all that was
     /// sent, members that an object had there do not count as filled in: what was sent may have removed them.
     ///
     /// `room`: how many more values may be compared in this transaction. Once it is used up, no list counts as this one.
@@ -65,7 +65,7 @@ struct FilledList {
             for index in sent.indices.sorted(by: { sent[$0].count > sent[$1].count }) {
                 guard let found = position(for: index) else { return false }
                 let place = left.remove(at: found)
-                isFilled = isFilled || shown[place].count > sent[index].count
+                isFilled = isFilled || !mine[index].isEquivalent(to: theirs[place])
             }
             return true
         }
@@ -92,7 +92,7 @@ struct FilledList {
 
         private mutating func has(_ known: Members, _ members: Members) -> Bool {
             for (name, value) in members {
-                guard let other = known[name], isSame(other, value) else {
+                guard isSame(value, known[name] ?? .null) else {
                     room -= 1
                     return false
                 }
@@ -103,7 +103,7 @@ struct FilledList {
         private mutating func isSame(_ one: JSONText, _ other: JSONText) -> Bool {
             let isScalar = one.kind != .object && one.kind != .array
             room -= 1 + (one.bytes.count + other.bytes.count) / (isScalar ? 128 : 32)
-            return room >= 0 && (one.isEquivalent(to: other) || one.isSpelled(like: other))
+            return room >= 0 && one.isKept(in: other)
         }
     }
 }

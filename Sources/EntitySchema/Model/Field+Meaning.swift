@@ -77,6 +77,7 @@ extension Field {
         _ one: JSONText, _ other: JSONText, _ forms: Set<NormalForm>, _ directed: Bool
     ) -> Bool {
         guard one.isScalar, other.isScalar else { return false }
+        if forms.contains(.named), ListNames.areSame(one.plain, other.plain) { return true }
         func form(_ text: String, trimmed: (String) -> String = { $0.withoutSpaceAround }) -> String {
             var text = text.withPlainLines
             if forms.contains(.trimmed) { text = trimmed(text) }
@@ -138,7 +139,7 @@ private struct ListElements {
 }
 
 /// What the elements of a list are called, as servers tell tags apart: in any case, without spaces around, each once.
-private enum ListNames {
+enum ListNames {
     /// Whether two lists have the same names. One of them may have objects, each with its name as one of its members.
     static func areSame(_ one: [JSONText], _ other: [JSONText], inAnyOrder: Bool) -> Bool {
         guard one.allSatisfy(\.isName) || other.allSatisfy(\.isName) else { return false }
@@ -160,7 +161,17 @@ private enum ListNames {
 
     private static func names(_ values: [JSONText]) -> [String] {
         var seen: Set<String> = []
-        return values.map { $0.spelling ?? $0.plain }.filter { seen.insert($0).inserted }
+        return values.map(\.plain.spelling).filter { seen.insert($0).inserted }
+    }
+
+    /// The same for texts with names between commas or semicolons, in any order.
+    static func areSame(_ one: String, _ other: String) -> Bool {
+        let (mine, theirs) = (names(in: one), names(in: other))
+        return mine.count > 1 && mine == theirs
+    }
+
+    private static func names(in text: String) -> Set<String> {
+        Set(text.split { $0 == "," || $0 == ";" }.map { String($0).spelling }).subtracting([""])
     }
 }
 

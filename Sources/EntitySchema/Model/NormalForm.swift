@@ -13,7 +13,8 @@ package enum NormalForm: String, Sendable, Equatable, CaseIterable {
     case seconds, minutes
     /// A list in another order.
     case sorted
-    /// A list of names in another case, without spaces around them, each once, or of objects that have the names.
+    /// A list of names in another case, without spaces around them, each once, or of objects that have the names. Of a text, such
+    /// as Shopify's tags, the names between its commas, in any order.
     case named
     /// Null as an empty text or as `false`, or one of these as another.
     case emptied
@@ -41,13 +42,13 @@ extension Field {
         [.named], [.named, .sorted],
     ]
 
-    /// False only for texts that differ in more than case and white space, if the answer has no HTML. No form leads from one to
-    /// the other then, and a long text need not be tried with each.
+    /// False only for texts that differ in more than case, white space and the order of names, if the answer has no HTML. No form
+    /// leads from one to the other then, and a long text need not be tried with each.
     private func mayBeSameText(_ value: JSONText, _ answer: JSONText) -> Bool {
         guard isPossible(.trimmed), value.kind == .string, answer.kind == .string else { return true }
         let (mine, theirs) = (value.plain, answer.plain)
         let isHTML = theirs.utf8.contains { $0 == UInt8(ascii: "&") || $0 == UInt8(ascii: "<") }
-        return isHTML || mine.letters == theirs.letters
+        return isHTML || mine.letters == theirs.letters || ListNames.areSame(mine, theirs)
     }
 
     private func isPossible(_ form: NormalForm) -> Bool {
@@ -57,7 +58,7 @@ extension Field {
             (.emptied, .reference), (.emptied, .time), (.emptied, .date), (.emptied, .integer), (.emptied, .number),
             (.emptied, .money), (.emptied, .boolean), (.rounded, .number), (.rounded, .money),
             (.rounded, .integer), (.seconds, .time), (.minutes, .time), (.escaped, .string),
-            (.paragraphs, .string), (.squished, .string), (.named, .list):
+            (.paragraphs, .string), (.squished, .string), (.named, .list), (.named, .string):
             true
         // Sets are the same in any order.
         case (.sorted, .list): !mergesAsSet

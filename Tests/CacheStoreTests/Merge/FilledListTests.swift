@@ -23,6 +23,8 @@ struct FilledListTests {
             (#"[{"id":8},{"id":2}]"#, #"[{"id":2,"as":"b"},{"id":8,"as":"h"}]"#, #"[{"id":2,"as":"b"},{"id":6}]"#),
             (#"[{"sku":"x"}]"#, #"[{"id":2,"sku":"x"}]"#, #"[{"id":1,"sku":"x"}]"#),
             (#"[{"name":"Zed "}]"#, #"[{"id":1,"name":"zed"}]"#, "[]"),
+            (#"[{"id":1,"price":"8"}]"#, #"[{"id":1,"price":"8.00"}]"#, #"[{"id":1,"price":"7.00"}]"#),
+            (#"[{"sku":"x","at":{"a":1},"note":null}]"#, #"[{"id":1,"sku":"x","at":{"a":1,"b":2}}]"#, "[]"),
         ])
     func filled(_ sent: String, _ shown: String, _ before: String) throws {
         #expect(try isShown(sent, shown, before))

@@ -125,6 +125,15 @@ struct RewrittenListTests {
         #expect(try cache.conflictCount() == 1)
     }
 
+    @Test("a text of names that the server has sorted is no conflict, and one with another name is", arguments: [0, 1])
+    func sortedNames(conflicts: Int) async throws {
+        let cache = try await cache(#"{"id":"a","notes":"a"}"#)
+        try await edited(cache, #"{"notes":"zed,News"}"#, then: #"{"notes":"b, a"}"#)
+        let shown = conflicts == 0 ? "News, zed" : "News, zed, other"
+        _ = try await cache.pull("orders", #"[{"id":"a","notes":"\(shown)"}]"#)
+        #expect(try (cache.conflictCount() > 0) == (conflicts > 0))
+    }
+
     @Test("an object with another value is an edit by others")
     func otherObject() async throws {
         let cache = try await cache(#"{"id":"a","place":{"city":"York"}}"#)
