@@ -173,7 +173,7 @@ struct Arrivals {
         let comparison = try context.comparison(table.entity)
         for (field, part) in row.parts where !part.isBlind {
             guard let value = table.entity.value(of: field, in: shown), !comparison.isSame(value, part.ours, of: field),
-                part.mayHaveHad(value, of: field, comparison),
+                part.mayHaveHad(value, of: field, comparison), !part.isFilled(in: value),
                 !table.entity.isNothing(value, of: field) || !table.entity.isNothing(part.ours, of: field)
             else { continue }
             try DriftTable(table: table, db: context.db, now: context.now).countIgnored(field, key: row.key)

@@ -26,6 +26,12 @@ struct Settling: Equatable {
                 }
         }
 
+        /// Whether a value is ours with what the server adds to it, such as the ids of an order's lines. Not if the server
+        /// showed all of ours before already: then something was taken out, and the value may be older.
+        func isFilled(in value: JSONText) -> Bool {
+            ours.isFilled(in: value) && !(earlier.last.map(ours.isFilled) ?? false)
+        }
+
         /// Adds a value that the field no longer has.
         mutating func replace(by value: JSONText) {
             earlier.append(ours)
@@ -106,7 +112,7 @@ struct Settling: Equatable {
                 continue
             }
             if comparison.isSame(value, part.ours, of: field) { continue }
-            if !isNews, part.mayHaveHad(value, of: field, comparison) {
+            if !isNews, !part.isFilled(in: value), part.mayHaveHad(value, of: field, comparison) {
                 kept[field] = part.ours
             } else {
                 parts[field]?.replace(by: value)

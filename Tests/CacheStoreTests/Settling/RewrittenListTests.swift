@@ -130,8 +130,27 @@ struct RewrittenListTests {
         let cache = try await cache(#"{"id":"a","notes":"a"}"#)
         try await edited(cache, #"{"notes":"zed,News"}"#, then: #"{"notes":"b, a"}"#)
         let shown = conflicts == 0 ? "News, zed" : "News, zed, other"
-        _ = try await cache.pull("orders", #"[{"id":"a","notes":"\(shown)"}]"#)
+        _ = try await cache.pull("orders", #"[{"id":"a","notes":"\#(shown)"}]"#)
         #expect(try (cache.conflictCount() > 0) == (conflicts > 0))
+    }
+
+    @Test("a list that was set back to what it was before is shown as the server has it")
+    func setBack() async throws {
+        let cache = try await cache(#"{"id":"a","tags":[{"id":1,"n":1}]}"#)
+        for number in [2, 1] {
+            try await cache.change("orders", "a", #"{"tags":[{"n":\#(number)}]}"#)
+            try await cache.send(answer: #"{"id":"a","tags":[{"id":1,"n":\#(number)}]}"#)
+        }
+        #expect(try cache.record("orders", "a")?["tags"]?.text == #"[{"id":1,"n":1}]"#)
+    }
+
+    @Test("an object from which a member was taken out does not get it back from a view that is behind")
+    func takenOut() async throws {
+        let cache = try await cache(#"{"id":"a","place":{"city":"York","zip":"Y1"}}"#)
+        try await cache.change("orders", "a", #"{"place":{"city":"York"}}"#)
+        try await cache.send(answer: nil)
+        _ = try await cache.pull("orders", #"[{"id":"a","place":{"city":"York","zip":"Y1"}}]"#)
+        #expect(try cache.record("orders", "a")?["place"]?.text == #"{"city":"York"}"#)
     }
 
     @Test("an object with another value is an edit by others")
