@@ -99,7 +99,7 @@ final class OneWriterCheck {
         guard !plan.hasPeople, !plan.deletes, !plan.habits[.locked], !plan.habits[.slugs], plan.otherYAMLs.isEmpty,
             let failed = try reader.changes().first(where: {
                 // A look-up without a clear result is left to a person, and so is an edit whose version no list shows.
-                $0.state == "failed" && $0.error?.hasPrefix("unclear") == false
+                $0.state == "failed" && $0.error?.hasPrefix("unclear") == false && !refersToUnnamed($0)
                     && !(plan.habits[.listsOnly] && $0.error?.hasPrefix("conflict") == true)
             })
         else { return }
@@ -108,6 +108,14 @@ final class OneWriterCheck {
             detail:
                 "\(failed.operation) \(failed.entity)/\(failed.key) \(failed.body.text) has failed: \(failed.error ?? "")"
         )
+    }
+
+    /// Whether a change refers to a record that nothing names, by a key that the upstream does not have.
+    private func refersToUnnamed(_ change: CacheReader.Change) -> Bool {
+        world.schema[change.entity]?.fields.contains { field in
+            guard case .reference(let other) = field.kind, let key = change.body[field.name] else { return false }
+            return unnamed.contains("\(other)/\(key.plain)")
+        } ?? false
     }
 
     private func checkPresence() throws {
