@@ -1,6 +1,7 @@
 import EntitySchema
 import JSONText
 import ReferenceUpstream
+import TestSupport
 import Testing
 
 @Suite("Writes")
@@ -34,6 +35,16 @@ struct WriteTests {
         let second = try await shop { $0.serverIds = true }.send(
             "POST", "/api/orders", #"{"id":"mine","client_id":"c1"}"#)
         #expect(try second.at("data.id").plain.hasPrefix("ord_"))
+    }
+
+    @Test("with server ids, a record keyed by a reference has the key of the record that it refers to")
+    func referenceKey() async throws {
+        let harness = try Harness(
+            ProjectFiles.schema("itori"), ["courses": [#"{"id":"c1","title":"Algebra"}"#]]
+        ) { $0.serverIds = true }
+        let grade = try await harness.send("POST", "/api/grades", #"{"course_id":"c1","letter":"A"}"#)
+        #expect(try grade.at("data.course_id") == "c1")
+        #expect(try await harness.get("/api/grades/c1").at("data.letter") == "A")
     }
 
     @Test("a create with an existing key is refused with 409")

@@ -11,7 +11,7 @@ package struct UpstreamSettings: Sendable {
     /// The user who can sign in as the schema's `auth` describes; every call except sign-in and probe then needs a
     /// token.
     package var user: User?
-    /// The server chooses the keys of new records, whatever a create sends.
+    /// The server chooses the keys of new records, whatever a create sends. A key that refers to another record stays.
     package var serverIds = false
     /// Refuses a write that refers to a missing record with 422.
     package var checksReferences = false

@@ -76,7 +76,7 @@ struct Store: Sendable {
 
     // MARK: Writing
 
-    /// Adds a record. Its key is the given one, unless the server generates keys or none is given.
+    /// Adds a record. Its key is the given one, unless the server generates keys of its own or none is given.
     mutating func create(_ sent: JSONText, in entity: Entity, at now: Timestamp) throws(Refusal) -> JSONText {
         let fields = try received(sent, entity)
         for field in entity.fields where field.required && field.name != entity.key {
@@ -86,7 +86,8 @@ struct Store: Sendable {
         }
         try check(fields, entity)
         let chosen = newIdentity(for: entity, of: fields)
-        let given = settings.serverIds ? chosen : chosen ?? fields[entity.key].flatMap { $0.plain.isEmpty ? nil : $0 }
+        let sentKey = fields[entity.key].flatMap { $0.plain.isEmpty ? nil : $0 }
+        let given = settings.serverIds && hasOwnKeys(entity) ? chosen : chosen ?? sentKey
         if let given, tables[entity.name]?[given.plain] != nil { throw .exists(entity.name, given.plain) }
         let identity = given ?? .string(newKey(for: entity))
         remember(at: now)

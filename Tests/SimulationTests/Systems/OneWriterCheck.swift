@@ -169,6 +169,8 @@ final class OneWriterCheck {
     /// cache, and comes back with a pull under that key.
     private func noteUnnamed(_ write: SystemWorld.Write) {
         guard world.plan.habits[.later], let entity = world.schema[write.entity] else { return }
+        // The key of a record that has the one of another record is known.
+        if case .reference = entity[field: entity.key]?.kind { return }
         let hasServerKeys = SystemPlan.hasServerKeys(world.plan.seed)
         let isUnnamed = entity.push.create.contains { route in
             route.lookUp == nil && (hasServerKeys || !route.canSend(entity.key))

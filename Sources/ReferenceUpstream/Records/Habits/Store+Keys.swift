@@ -5,12 +5,15 @@ internal import JSONText
 extension Store {
     /// A new key in the server's style; nil when callers may choose keys.
     mutating func newIdentity(for entity: Entity, of fields: JSONText) -> JSONText? {
-        guard let style = habits.keyStyle else { return nil }
-        // The key is another record's, which exists already.
-        if case .reference = entity[field: entity.key]?.kind { return nil }
+        guard let style = habits.keyStyle, hasOwnKeys(entity) else { return nil }
         note(style)
         state.lastNumber += 1
         return identity(state.lastNumber, style, slug(of: fields, entity))
+    }
+
+    /// False if the key of each record is that of another one, which exists already.
+    func hasOwnKeys(_ entity: Entity) -> Bool {
+        if case .reference = entity[field: entity.key]?.kind { false } else { true }
     }
 
     private func identity(_ number: Int, _ style: Habit, _ slug: String) -> JSONText {
@@ -26,8 +29,7 @@ extension Store {
 
     /// The key of a changed record; nil when it keeps its own.
     func nextSlug(of record: JSONText, _ entity: Entity, key: String) -> JSONText? {
-        guard habits[.slugs], let dash = key.lastIndex(of: "-") else { return nil }
-        if case .reference = entity[field: entity.key]?.kind { return nil }
+        guard habits[.slugs], hasOwnKeys(entity), let dash = key.lastIndex(of: "-") else { return nil }
         let next = slug(of: record, entity) + key[dash...]
         return next == key ? nil : .string(next)
     }
