@@ -182,6 +182,21 @@ extension CacheStore {
         }
     }
 
+    /// Whether at least three parents have so many children, and none has more. `field` has the parent's key.
+    package func endTogether(at count: Int, _ children: String, by field: String) throws -> Bool {
+        let table = try table(children)
+        return try read { db in
+            try Bool.fetchOne(
+                db.cachedStatement(
+                    sql: """
+                        SELECT max(size) = ?1 AND sum(size = ?1) >= 3 FROM (
+                          SELECT count(*) AS size FROM \(table.name)
+                          WHERE _remote IS NOT NULL AND \(table.sql(for: field)) IS NOT NULL GROUP BY \(table.sql(for: field)))
+                        """),
+                arguments: [count]) ?? false
+        }
+    }
+
     // MARK: Rows
 
     /// Records that the server last had, with no change acknowledged since the pull began (?3), and not created so

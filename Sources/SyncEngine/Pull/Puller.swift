@@ -155,6 +155,8 @@ struct PullSummary: Equatable {
     var childProblem: String?
     /// By the children's entity: which record embeds only a part of them.
     var parts: [String: String] = [:]
+    /// The same: the most of them that a record shows.
+    var greatest: [String: Int] = [:]
     /// As `PullInProgress.wentBack`.
     var wentBack = false
 
@@ -168,9 +170,11 @@ struct PullSummary: Equatable {
         heldTombstones.formUnion(outcome.heldTombstones)
     }
 
-    mutating func note(_ problem: String?, _ part: String?, of children: String) {
+    mutating func note(_ problem: String?, _ part: String?, _ families: [ChildReader.Family], of children: String) {
         childProblem = childProblem ?? problem
         parts[children] = parts[children] ?? part
+        guard let most = families.map(\.children.count).max() else { return }
+        greatest[children] = max(greatest[children] ?? 0, most)
     }
 
     mutating func add(_ outcome: TombstonePull.Outcome) {

@@ -55,7 +55,7 @@ struct ListPull {
         stopwatch = Stopwatch(puller.clock)
         takesGaps = first != nil
         wroteBefore = first?.wrote ?? (cursor.pull != nil)
-        children = plan.details.filter(\.isInList).map { ChildReader(parent: entity, detail: $0) }
+        children = plan.details.filter(\.isInList).map { puller.childReader(entity, $0) }
         let rows = try puller.store.rowCount(of: entity.name)
         progress.tombstones = puller.deletionGuard.tombstones(of: entity.name, rows: rows)
     }
@@ -206,7 +206,7 @@ struct ListPull {
             page.children += reader.pulled(
                 families,
                 deletes: puller.deletionGuard.confirmed.contains(reader.detail.entity) ? .all : .none)
-            progress.summary.note(problem, reader.part(of: families), of: reader.detail.entity)
+            progress.summary.note(problem, reader.part(of: families), families, of: reader.detail.entity)
         }
         page.isDelta = pull.kind == .delta
         page.isOfEverything = pullsEverything
@@ -296,7 +296,7 @@ struct ListPull {
     private mutating func resolveChildren() async throws -> Bool {
         var isOpen = false
         for detail in children.map(\.detail) {
-            try await puller.notePart(summary.parts[detail.entity], of: detail.entity, isFull: countsAsFull)
+            try await puller.noteParts(summary, of: detail, entity, isFull: countsAsFull)
             let missing = summary.children[detail.entity]?.missing ?? [:]
             let outcome = try await puller.resolve(missing, of: entity, detail, isFull: countsAsFull && !hasGap)
             progress.summary.children[detail.entity, default: ChildOutcome()].deleted += outcome.deleted

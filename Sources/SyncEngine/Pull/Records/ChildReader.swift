@@ -9,6 +9,8 @@ struct ChildReader {
     let detail: PullPlan.Detail
     /// Of one parent, in a list of its own.
     var mostChildren = 100_000
+    /// At how many children their lists may be cut; see `Puller.noteParts`.
+    var cut: Int?
     /// A list of more bytes is put back, to be read later and alone; nil puts none back.
     var mostBytesAside: Int?
 
@@ -61,19 +63,28 @@ struct ChildReader {
         return (families, problem)
     }
 
-    /// Whether a record does not say that it has more children than it embeds.
+    /// Whether nothing suggests that a record has more children than it embeds.
     func isWhole(_ list: JSONText, in record: JSONText) -> Bool {
-        !ListDoubt.isPart(list, at: detail.list.records, in: record)
+        list.elementCount != cut && !ListDoubt.isPart(list, at: detail.list.records, in: record)
     }
 
     /// Which record embeds only a part of its children, in words; nil if none of these does.
     func part(of families: [Family]) -> String? {
         families.first { !$0.isComplete }.map { family in
-            """
+            if let cut, family.children.count == cut { return Self.words(cut: cut, detail.entity, of: parent) }
+            return """
             \(parent.name)/\(family.key.plain.cut(toBytes: 100)) says that it has more than the \(family.children.count.grouped) \
             that it shows; let pull.detail of \(parent.name) read them by a path
             """
         }
+    }
+
+    /// Why lists that end at so many children are not believed.
+    static func words(cut: Int, _ children: String, of parent: Entity) -> String {
+        """
+        several records of \(parent.name) show exactly \(cut.grouped) \(children), and none shows more, so these lists may be cut; \
+        those that such a list lacks stay; let pull.detail of \(parent.name) read all of them (path, pagination)
+        """
     }
 
     private func noList(in record: JSONText) -> String {
@@ -168,12 +179,13 @@ struct ChildReader {
         var trail = PageTrail(of: detail.list)
         var shared = SharedPositions(detail.list, key: detail.key ?? "")
         var position: String?
-        var (reading, isPartial) = (Reading(), false)
+        var (reading, isPartial, pages) = (Reading(), false, 0)
         repeat {
             let page = try await upstream.page(
                 PageRequest(entity: detail.entity, path: path, list: detail.list, position: position))
             try trail.add(page, of: path, askedAt: position, key: detail.key)
             shared.add(page)
+            pages += 1
             reading.children += detail.identified(page.records.elements, under: key)
             reading.bytes += page.records.bytes.count + page.count * key.bytes.count
             if let mostBytesAside, reading.bytes > mostBytesAside { return Reading(isPutBack: true) }
@@ -185,12 +197,19 @@ struct ChildReader {
             position = page.next
             isPartial = isPartial || page.partial != nil
             reading.total = page.total
-            reading.skips = shared.reason
+            reading.skips = shared.reason ?? cutWords(of: reading, last: page, pages: pages)
             reading.isWhole = page.unfollowed == nil && !page.refusesMore && !isPartial && reading.skips == nil
             reading.age = [reading.age, page.age].compactMap(\.self).max()
         } while position != nil
         reading.keys = reading.children.map(self.key).exactSet
         return reading
+    }
+
+    private func cutWords(of reading: Reading, last: Page, pages: Int) -> String? {
+        guard let cut, reading.children.count == cut, last.next == nil,
+            ListDoubt.reason(detail.list, pages: pages, records: cut, last: last) != nil
+        else { return nil }
+        return Self.words(cut: cut, detail.entity, of: parent)
     }
 
     private func key(_ child: JSONText) -> String { detail.key.flatMap { child[$0]?.plain } ?? child.text }

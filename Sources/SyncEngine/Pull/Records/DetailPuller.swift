@@ -84,7 +84,7 @@ struct DetailPuller {
     /// record.
     private func read(_ all: Bool, _ missing: inout [String: ChildOutcome]) async throws -> UpstreamError? {
         var failure: UpstreamError?
-        var parts: [String: String] = [:]
+        var summary = PullSummary()
         var fetched = try await fetch(after: 0, all: all)
         while let batch = fetched.take() {
             // Large ones are not kept while others are fetched.
@@ -92,14 +92,15 @@ struct DetailPuller {
             let isLast = batch.ending != nil
             async let next = isLarge || isLast ? nil : fetch(after: last, all: all)
             failure = failure ?? batch.failures.first
-            parts.merge(self.parts(of: batch)) { first, _ in first }
+            summary.parts.merge(parts(of: batch)) { first, _ in first }
+            for (name, family) in batch.fetched.flatMap(\.families) { summary.note(nil, nil, [family], of: name) }
             for (name, outcome) in try await write(batch) { missing[name, default: ChildOutcome()] += outcome }
             fetched = try await next
             if let ending = batch.ending { throw ending }
             if isLarge { fetched = try await fetch(after: last, all: all) }
         }
         for detail in details {
-            try await puller.notePart(parts[detail.entity], of: detail.entity, isFull: all && failure == nil)
+            try await puller.noteParts(summary, of: detail, entity, isFull: all && failure == nil)
         }
         return failure
     }
@@ -108,7 +109,7 @@ struct DetailPuller {
     private func parts(of batch: Batch) -> [String: String] {
         let found = details.compactMap { detail in
             let families = batch.fetched.compactMap { $0.families[detail.entity] }
-            let part = fetch.isSingle ? ChildReader(parent: entity, detail: detail).part(of: families) : nil
+            let part = fetch.isSingle ? puller.childReader(entity, detail).part(of: families) : nil
             return (families.lazy.compactMap(\.skips).first ?? part).map { (detail.entity, $0) }
         }
         return Dictionary(found) { first, _ in first }
@@ -276,7 +277,7 @@ struct DetailPuller {
                 throw .malformed("\(parent.key) lacks a field that the path of its children needs")
             }
             var family = family(of: parent, record)
-            var reader = ChildReader(parent: entity, detail: detail)
+            var reader = puller.childReader(entity, detail)
             reader.mostBytesAside = mayBeLarge ? nil : mostBytesAside
             try await reader.fetch(&family, at: path, from: puller.upstream)
             fetched.families[detail.entity] = family
@@ -299,7 +300,7 @@ struct DetailPuller {
         }
         fetched.record = found
         for detail in details {
-            let reader = ChildReader(parent: entity, detail: detail)
+            let reader = puller.childReader(entity, detail)
             let (families, problem) = reader.embedded(in: .array([found]))
             if let problem { throw .malformed(problem) }
             fetched.families[detail.entity] = families.first

@@ -12,7 +12,9 @@ struct MissingChildren {
     let detail: PullPlan.Detail
     let now: @Sendable () -> Timestamp
 
-    private var reader: ChildReader { ChildReader(parent: parent, detail: detail) }
+    private var reader: ChildReader {
+        ChildReader(parent: parent, detail: detail, cut: store.cut(of: detail.entity))
+    }
 
     struct Outcome {
         var deleted = 0
@@ -80,9 +82,34 @@ struct MissingChildren {
 extension Puller {
     /// Notes as drift why parents may have more children than they show, and after a full pull that none does. A list of their
     /// own would bring these, and says itself why it is not believed.
-    func notePart(_ words: String?, of children: String, isFull: Bool) async throws {
-        guard schema[children]?.pull == nil, words != nil || isFull else { return }
-        try await noteList(words, of: children)
+    ///
+    /// A list that shows only the newest of its records lacks the others as if they were deleted, and alone does not show that it
+    /// is cut. Together they do: several end at the same usual number, and none is longer.
+    func noteParts(
+        _ summary: PullSummary, of detail: PullPlan.Detail, _ parent: Entity, isFull: Bool
+    ) async throws {
+        let known = store.cut(of: detail.entity)
+        var cut = known
+        if let greatest = summary.greatest[detail.entity] {
+            if let known, greatest > known { cut = nil }
+            if cut == nil, let by = detail.by, ListDoubt.isLimit(greatest),
+                try store.endTogether(at: greatest, detail.entity, by: by)
+            {
+                cut = greatest
+            }
+        }
+        if cut != known {
+            try await store.setSetting(CacheStore.cutSetting(detail.entity), to: cut.map { "\($0)" } ?? "")
+        }
+        let words = summary.parts[detail.entity] ?? cut.map { ChildReader.words(cut: $0, detail.entity, of: parent) }
+        guard schema[detail.entity]?.pull == nil, words != nil || isFull || cut != known else { return }
+        try await noteList(words, of: detail.entity)
+    }
+
+    /// Reads the children of these parents. A person who has confirmed what lists lack believes also those that may be cut.
+    func childReader(_ parent: Entity, _ detail: PullPlan.Detail) -> ChildReader {
+        let isConfirmed = deletionGuard.confirmed.contains(detail.entity)
+        return ChildReader(parent: parent, detail: detail, cut: isConfirmed ? nil : store.cut(of: detail.entity))
     }
 
     /// Children that cannot be confirmed, and those without a parent, are deleted when a later pull lacks them as well,
@@ -120,4 +147,13 @@ extension Puller {
         guard goes == true, let by = detail.by else { return [] }
         return try store.orphans(of: detail.entity, by: by, in: parent.name)
     }
+}
+
+extension CacheStore {
+    /// At how many of these children their lists may be cut; nil if nothing suggests that they are.
+    fileprivate func cut(of children: String) -> Int? {
+        (try? setting(Self.cutSetting(children)))?.flatMap { Int($0) }
+    }
+
+    fileprivate static func cutSetting(_ children: String) -> String { "cut:\(children)" }
 }

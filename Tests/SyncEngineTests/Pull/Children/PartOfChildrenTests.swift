@@ -40,6 +40,75 @@ struct PartOfChildrenTests {
         #expect(try drift(test).isEmpty)
     }
 
+    // MARK: Without a sign
+
+    /// Orders a, b and c show the newest ten of these messages, d only the last one.
+    private func shown(_ numbers: ClosedRange<Int>, of order: String) -> String {
+        numbers.suffix(order == "d" ? 1 : 10).map { #"{"id":"\#(order)\#($0)"}"# }.joined(separator: ",")
+    }
+
+    private func orders(_ numbers: ClosedRange<Int>, on day: Int, and more: String...) -> String {
+        let orders = ["a", "b", "c", "d"].map { order in
+            #"{"id":"\#(order)","updated_at":"2026-01-0\#(day)T10:00:00Z","messages":[\#(shown(numbers, of: order))]}"#
+        }
+        return "[\((orders + more).joined(separator: ","))]"
+    }
+
+    @Test("a child that the newest ten lack is kept if several parents show ten and none more, and that is said")
+    func newest() async throws {
+        let test = try TestPull(Self.embedded, changing: TestPull.withoutMessages)
+        try test.upstream.serve([orders(1...10, on: 1)], singles: true)
+        try await test.pull()
+        #expect(try drift(test).first?.contains("show exactly 10 messages, and none shows more") == true)
+        try test.upstream.serve([orders(2...11, on: 2)], singles: true)
+        for isFull in [false, true, true] { try await test.pull(full: isFull) }
+        let keys = try test.keys("messages")
+        #expect(["a1", "b1", "c1", "a11"].allSatisfy(keys.contains))
+        #expect(!keys.contains("d10"), "d shows fewer")
+        try await test.pull(full: true, confirmed: ["messages"])
+        #expect(try test.keys("messages").contains("a1") == false)
+    }
+
+    @Test("so it is in lists of their own that declare no pages")
+    func newestByPath() async throws {
+        let unpaged = "when_changed: any, pagination: { style: single }"
+        let test = try TestPull(
+            #"detail: { path: "/orders/{id}/messages", into: messages, \#(unpaged) }"#,
+            changing: TestPull.withoutMessages)
+        for day in 1...3 {
+            let numbers = day...(day + 9)
+            let list = try JSONText(parsing: orders(numbers, on: day))
+            let messages = try Dictionary(
+                uniqueKeysWithValues: ["a", "b", "c", "d"].map {
+                    ("/orders/\($0)/messages", try JSONText(parsing: "[\(shown(numbers, of: $0))]"))
+                })
+            test.upstream.answering { request in
+                let found = messages[request.path] ?? list
+                return .success(Page(records: found, count: found.elementCount))
+            }
+            try await test.pull()
+            try await test.pullDetails()
+        }
+        let keys = try test.keys("messages")
+        #expect(["a1", "b1", "c1", "a2", "a12"].allSatisfy(keys.contains))
+        #expect(try drift(test).first?.contains("show exactly 10 messages") == true)
+    }
+
+    @Test("once a parent shows more, none of their lists counts as cut")
+    func longer() async throws {
+        let test = try TestPull(Self.embedded, changing: TestPull.withoutMessages)
+        try test.upstream.serve([orders(1...10, on: 1)], singles: true)
+        try await test.pull()
+        let eleven = (1...11).map { #"{"id":"e\#($0)"}"# }.joined(separator: ",")
+        let longer = #"{"id":"e","updated_at":"2026-01-02T10:00:00Z","messages":[\#(eleven)]}"#
+        try test.upstream.serve([orders(1...10, on: 1, and: longer)], singles: true)
+        try await test.pull()
+        #expect(try drift(test).isEmpty)
+        try test.upstream.serve([orders(2...11, on: 3, and: longer)], singles: true)
+        try await test.pull()
+        #expect(try test.keys("messages").contains("a1") == false)
+    }
+
     @Test(
         "an amount beside the children, and a total that is theirs, say nothing of the kind",
         arguments: [#""total":99"#, #""total":1,"limit":50"#, #""totalCount":1"#])
