@@ -171,6 +171,18 @@ struct ReminderTests {
         #expect(try all(started).map(\.state) == [.delivered])
     }
 
+    @Test(arguments: ["\"paused\"", "7", "null"])
+    func `a reminder of a mirror in a state that none has stays as its record has it`(state: String) async throws {
+        let cache = try await cache().reopened(schema: Self.schema)
+        let before = try all(cache)
+        let stored = """
+            {"rule": "task_due", "record_id": "a", "due_at": \((Self.soon - .seconds(3600)).milliseconds), "state": \(state),
+              "next_at": null, "delivered_at": null, "attempts": 5}
+            """
+        try await cache.store.importReminders([JSONText(parsing: stored)])
+        #expect(try all(cache) == before && !before.isEmpty)
+    }
+
     @Test
     func `a delivery that ends after its reminder was dismissed changes nothing`() async throws {
         let cache = try await cache()

@@ -175,6 +175,8 @@ extension CacheStore {
     package func importReminders(_ reminders: [JSONText]) async throws {
         try await writer.write { db in
             for stored in reminders {
+                // One in a state that no reminder has stays as its record has scheduled it.
+                guard let state = stored["state"]?.string.flatMap(Reminder.State.init) else { continue }
                 try db.cachedStatement(
                     sql: """
                         UPDATE sync_reminder SET state = ?, next_at = ?, delivered_at = ?, attempt_count = ?,
@@ -182,7 +184,7 @@ extension CacheStore {
                         WHERE rule = ? AND record_key = ? AND due_at = ?
                         """
                 ).execute(arguments: [
-                    stored["state"]?.string ?? Reminder.State.scheduled.rawValue, Self.number(stored["next_at"]),
+                    state.rawValue, Self.number(stored["next_at"]),
                     Self.number(stored["delivered_at"]), max(0, Self.number(stored["attempts"]) ?? 0),
                     stored["into_entity"]?.string, stored["into_key"]?.string, stored["rule"]?.string,
                     stored["record_id"]?.string, Self.number(stored["due_at"]),
