@@ -74,7 +74,8 @@ extension BackupCheck {
         for row in rows {
             let (name, value): (String, String) = (row[0], row[1])
             guard Self.numbers.contains(where: name.hasPrefix) else { continue }
-            for part in value.split(separator: " ").prefix(2) where part.allSatisfy({ $0.isNumber || $0 == "-" }) {
+            for part in value.split(separator: " ").prefix(2)
+            where part.allSatisfy({ $0.isNumber || "+-".contains($0) }) {
                 guard let number = Int64(part), (-Self.greatest...Self.greatest).contains(number) else {
                     throw refusal("a number in the setting \(name.start(scalars: 100)) that no backup has")
                 }
@@ -87,6 +88,21 @@ extension BackupCheck {
         "clock_offset_ms", "log_floor", "references:", "references-problem:", "round:", "window-time:",
     ]
     private static let greatest: Int64 = 1 << 53
+
+    /// What is beyond the end of the change log would wait until the log has come so far: a hook without an event, and watchers
+    /// told that they have missed some.
+    func requirePositions() throws {
+        guard try db.tableExists("sync_change_log") else { return }
+        let positions = [
+            ("sync_hook", "SELECT max(position) FROM sync_hook"),
+            ("sync_setting", "SELECT CAST(value AS INTEGER) FROM sync_setting WHERE name = 'log_floor'"),
+        ]
+        for (table, position) in positions {
+            let isBeyond = "SELECT (\(position)) > coalesce((SELECT max(seq) FROM sync_change_log), 0)"
+            guard try db.tableExists(table), try Bool.fetchOne(db, sql: isBeyond) == true else { continue }
+            throw refusal("a position in the table \(table) that is beyond the end of the change log")
+        }
+    }
 
     private static let ownColumns = Set(EntityTable.ownColumns.map(\.key))
 

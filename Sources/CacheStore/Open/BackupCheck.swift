@@ -50,6 +50,7 @@ struct BackupCheck {
         try requireContents()
         try requireValues()
         try requireSettings()
+        try requirePositions()
         try requireSealedPlaces()
     }
 
