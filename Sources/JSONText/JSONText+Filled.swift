@@ -31,7 +31,10 @@ extension JSONText {
     }
 
     /// Whether both are texts that differ in case and in the spaces around them at most.
-    private func isSpelled(like other: JSONText) -> Bool { string.map { $0.spelling == other.string?.spelling } ?? false }
+    private func isSpelled(like other: JSONText) -> Bool {
+        guard let text = string, let other = other.string else { return false }
+        return text.spelling == other.spelling
+    }
 
     /// No field says what is inside, so a number is also the same in quotes: many servers write 8 as `"8.00"`.
     private func isSameAmount(as shown: JSONText) -> Bool { amount.map { $0 == shown.amount } ?? false }

@@ -263,7 +263,7 @@ struct ContinuationTests {
         expectRefusal("this is no scroll; remove scroll") {
             try small("size: none", pull: "\(pull) { style: cursor, next: { last: id }, scroll: true }")
         }
-        expectRefusal("only the first page is asked for so; see pagination.continue") {
+        expectRefusal("only the first page is asked for so; write it in continue") {
             try small("continue: { path: \"/{$cursor}\" }", pull: "path: /notes, query: { at: \"{$cursor}\" }")
         }
     }
