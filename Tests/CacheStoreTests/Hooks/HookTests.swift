@@ -1,4 +1,5 @@
 import EntitySchema
+import GRDB
 import JSONText
 import SQLiteStore
 import TestSupport
@@ -322,6 +323,22 @@ struct HookTests {
         await #expect(throws: CacheError.self) {
             try await cache.store.write(at: TestCache.now) { try $0.skipHook("all") }
         }
+    }
+
+    @Test
+    func `numbers that no entry has are passed at once, however many there are`() async throws {
+        let cache = try await cache([Self.all])
+        for key in ["a", "b"] { _ = try await cache.pull("orders", "[{\"id\":\"\(key)\"}]") }
+        let gap: Int64 = 1 << 52
+        try await cache.store.writer.write { db in
+            try db.execute(
+                sql: "UPDATE sync_change_log SET seq = seq + ? WHERE seq >= (SELECT max(seq) - 1 FROM sync_change_log)",
+                arguments: [gap])
+        }
+        let first = try occurrence(Self.all, cache)
+        #expect(first.key == "a")
+        let next = try cache.store.nextOccurrence(for: Self.all, after: first.seq, at: TestCache.now)
+        #expect(next.occurrence?.key == "b" && next.position > gap)
     }
 
     // MARK: Pruning

@@ -52,7 +52,10 @@ extension CacheStore {
             return HookScan(occurrence: missed, position: floor, hasMore: true)
         }
         let end = try logEnd(db)
-        let (searchEnd, isBeyond) = position.addingReportingOverflow(searched)
+        // From the next entry on: the log of a changed backup can lack more numbers than a search ever comes through.
+        let next = try Int64.fetchOne(
+            db.cachedStatement(sql: "SELECT min(seq) FROM sync_change_log WHERE seq > ?"), arguments: [position])
+        let (searchEnd, isBeyond) = (next ?? end).addingReportingOverflow(searched)
         let last = isBeyond ? end : min(end, searchEnd)
         guard position < last, let row = try row(for: rule, after: position, through: last, db) else {
             return HookScan(occurrence: nil, position: max(position, last), hasMore: last < end)
