@@ -209,18 +209,14 @@ struct FullPullTests {
         #expect(try test.keys() == ["k0", "k1", "k2", "k3"])
     }
 
+    private static let failure = Result<Page, UpstreamError>.failure(.unclear(status: 500, "oops"))
+
     @Test("an interrupted pull keeps its records and is followed by a whole pull, which alone may delete")
     func cutOff() async throws {
         let test = try await filled(5)
         // The first page brings something new, so its position is stored.
-        let pages = [
-            try JSONText(parsing: #"[{"id":"k1","notes":"n"},{"id":"k2"}]"#), try JSONText(parsing: page(3..<6)),
-        ]
-        let fails = Flag()
-        test.upstream.answering { request in
-            if request.position == "2", fails.take() { return .failure(.unclear(status: 500, "oops")) }
-            return .success(PagedUpstream.page(pages, request.position))
-        }
+        let pages = [#"[{"id":"k1","notes":"n"},{"id":"k2"}]"#, page(3..<6)]
+        try test.upstream.serve(pages, after: Self.failure, at: "2")
         await #expect(throws: UpstreamError.self) { try await test.pull(full: true) }
         test.upstream.forget()
         try test.upstream.serveSingles(of: page(1..<6))
@@ -246,12 +242,7 @@ struct FullPullTests {
     @Test("an interrupted first pull resumes and moves the watermark, and the next sync reads everything")
     func firstCutOff() async throws {
         let test = try TestPull()
-        let pages = [try JSONText(parsing: page(0..<2)), try JSONText(parsing: page(2..<4))]
-        let fails = Flag()
-        test.upstream.answering { request in
-            if request.position == "2", fails.take() { return .failure(.unclear(status: 500, "oops")) }
-            return .success(PagedUpstream.page(pages, request.position))
-        }
+        try test.upstream.serve([page(0..<2), page(2..<4)], after: Self.failure, at: "2")
         await #expect(throws: UpstreamError.self) { try await test.pull(full: true) }
         test.upstream.forget()
         try await test.pull(full: true)
@@ -262,12 +253,7 @@ struct FullPullTests {
     @Test("a resumed first pull that meets a known record is repeated: the list moved")
     func firstSlides() async throws {
         let test = try TestPull()
-        let pages = [try JSONText(parsing: page(0..<2)), try JSONText(parsing: page(2..<4))]
-        let fails = Flag()
-        test.upstream.answering { request in
-            if request.position == "2", fails.take() { return .failure(.unclear(status: 500, "oops")) }
-            return .success(PagedUpstream.page(pages, request.position))
-        }
+        try test.upstream.serve([page(0..<2), page(2..<4)], after: Self.failure, at: "2")
         await #expect(throws: UpstreamError.self) { try await test.pull() }
         test.upstream.forget()
         try test.upstream.serve([page(1..<3), #"[{"id":"k3"},{"id":"k0","notes":"changed"}]"#])

@@ -130,6 +130,16 @@ final class PagedUpstream: BareUpstream {
         answering { request in .success(Self.page(pages, request.position, total)) }
     }
 
+    /// The same, but the page at `position` is answered so once before.
+    func serve(_ pages: [String], after answer: Result<Page, UpstreamError>, at position: String) throws {
+        let pages = try pages.map { try JSONText(parsing: $0) }
+        let isFirst = Flag()
+        answering { request in
+            if request.position == position, isFirst.take() { return answer }
+            return .success(Self.page(pages, request.position))
+        }
+    }
+
     static func page(_ pages: [JSONText], _ position: String?, _ total: Int? = nil) -> Page {
         let number = position.flatMap { Int($0) } ?? 1
         let records = number <= pages.count ? pages[number - 1] : .array([])

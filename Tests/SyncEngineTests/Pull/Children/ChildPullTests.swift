@@ -169,12 +169,18 @@ struct ChildPullTests {
         #expect(try test.keys("messages") == ["n", "o", "p", "q", "r"])
     }
 
-    @Test("all pages of children are fetched; each child gets its parent's key and is deleted once unlisted")
-    func fetched() async throws {
+    /// Has fetched the children of two parents: m and n of a, o of b.
+    private func filled() async throws -> TestPull {
         let test = try TestPull(Self.fetched)
         try serveMessages(["/orders/a/messages": ["m", "n"], "/orders/b/messages": ["o"]], test)
         try await test.pull()
         try await test.pullDetails()
+        return test
+    }
+
+    @Test("all pages of children are fetched; each child gets its parent's key and is deleted once unlisted")
+    func fetched() async throws {
+        let test = try await filled()
         #expect(try test.keys("messages") == ["m", "n", "o"])
         try serveMessages(["/orders/a/messages": ["n"], "/orders/b/messages": ["o"]], test)
         try await test.pullDetails()
@@ -201,10 +207,7 @@ struct ChildPullTests {
 
     @Test("children that a parent lists no longer are kept if the parent itself is not there either")
     func emptied() async throws {
-        let test = try TestPull(Self.fetched)
-        try serveMessages(["/orders/a/messages": ["m", "n"], "/orders/b/messages": ["o"]], test)
-        try await test.pull()
-        try await test.pullDetails()
+        let test = try await filled()
         try serveMessages(["/orders/a/messages": [], "/orders/b/messages": ["o"]], test)
         try await test.pullDetails(all: true)
         #expect(try test.keys("messages") == ["m", "n", "o"])
@@ -215,10 +218,7 @@ struct ChildPullTests {
 
     @Test("#3 children that a parent lists no longer are kept while every other parent's list is empty as well")
     func allEmptied() async throws {
-        let test = try TestPull(Self.fetched)
-        try serveMessages(["/orders/a/messages": ["m", "n"], "/orders/b/messages": ["o"]], test)
-        try await test.pull()
-        try await test.pullDetails()
+        let test = try await filled()
         try test.upstream.serveSingles(of: #"[{"id":"a"},{"id":"b"}]"#)
         try serveMessages(["/orders/a/messages": [], "/orders/b/messages": []], test)
         try await test.pullDetails(all: true)
@@ -255,10 +255,7 @@ struct ChildPullTests {
 
     @Test("#5 a child is not gone because a list that shows fewer than its total lacks it", arguments: [2, nil])
     func incompleteSiblings(total: Int?) async throws {
-        let test = try TestPull(Self.fetched)
-        try serveMessages(["/orders/a/messages": ["m", "n"], "/orders/b/messages": ["o"]], test)
-        try await test.pull()
-        try await test.pullDetails()
+        let test = try await filled()
         try serveMessages(["/orders/a/messages": ["m"]], total: total, test)
         let reader = RecordReader(schema: test.schema, store: test.store, upstream: test.upstream)
         let messages = try #require(test.schema["messages"])
@@ -292,10 +289,7 @@ struct ChildPullTests {
 
     @Test("an incomplete list of children deletes nothing, and a missing parent is not an error")
     func incomplete() async throws {
-        let test = try TestPull(Self.fetched)
-        try serveMessages(["/orders/a/messages": ["m", "n"], "/orders/b/messages": ["o"]], test)
-        try await test.pull()
-        try await test.pullDetails()
+        let test = try await filled()
         try serveMessages(["/orders/a/messages": ["n"]], total: 2, test)
         try await test.pullDetails(all: true)
         #expect(try test.keys("messages") == ["m", "n", "o"])

@@ -60,12 +60,7 @@ struct PositionTests {
     func startsOver(error: UpstreamError) async throws {
         let test = try TestPull()
         try await cutOff(test)
-        let pages = try pages.map { try JSONText(parsing: $0) }
-        let isFirst = Flag()
-        test.upstream.answering { request in
-            if isFirst.take() { return .failure(error) }
-            return .success(PagedUpstream.page(pages, request.position))
-        }
+        try test.upstream.serve(pages, after: .failure(error), at: "3")
         try await test.pull()
         #expect(test.upstream.positions == ["3", nil, "2", "3"])
         #expect(try test.keys() == ["a", "b", "c", "d", "e"])
@@ -76,12 +71,7 @@ struct PositionTests {
         let test = try TestPull(
             "since: { param: since, field: updated_at }, pagination: { style: cursor, next: { last: id } }")
         try await cutOff(test)
-        let pages = try pages.map { try JSONText(parsing: $0) }
-        let isFirst = Flag()
-        test.upstream.answering { request in
-            if isFirst.take() { return .success(Page(records: .array([JSONText]()), count: 0)) }
-            return .success(PagedUpstream.page(pages, request.position))
-        }
+        try test.upstream.serve(pages, after: .success(Page(records: .array([]), count: 0)), at: "3")
         try await test.pull()
         #expect(test.upstream.positions == ["3", nil, "2", "3"])
         #expect(try test.keys() == ["a", "b", "c", "d", "e"])
