@@ -63,9 +63,7 @@ actor PullLoop: TokenRefusalObserver {
     /// Starts a run, unless the one under way does what is asked for.
     func request(_ request: SyncRequest) async {
         await monitor.retryAuthorization()
-        if run.takesOn(request) { return }
-        schedule(request)
-        await environment.sleeps.pull.wake()
+        if !run.takesOn(request) { await requestAfterThisRun(request) }
     }
 
     /// Starts a run after the one under way, which may have read too early what the request is about.
