@@ -93,6 +93,9 @@ package struct Field: Sendable, Equatable {
     /// Whether a field of another entity waits for this one.
     package var isWaitedFor = false
 
+    /// Its value is the key of another record.
+    package var isReference: Bool { if case .reference = kind { true } else { false } }
+
     /// Whether it is stored only encrypted.
     package var isStoredSealed: Bool { secret || sealed }
 

@@ -238,12 +238,6 @@ extension JSONText {
     }
 }
 
-extension Field {
-    fileprivate var isReference: Bool {
-        if case .reference = kind { true } else { false }
-    }
-}
-
 /// Changes without content and those with content are sent in separate lanes: pictures are large and slow.
 package enum PushLane: Sendable {
     case fields, content

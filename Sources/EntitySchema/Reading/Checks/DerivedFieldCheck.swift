@@ -18,7 +18,7 @@ struct DerivedFieldCheck {
             throw error(entity, place, "\(field.name) has derive or follow, not both; remove one")
         }
         if field.name == entity.key { throw error(entity, "key", "the key cannot have \(word)") }
-        if case .reference = field.kind { throw error(entity, place, "a reference cannot have \(word)") }
+        if field.isReference { throw error(entity, place, "a reference cannot have \(word)") }
         for (isSet, name) in [
             (field.required, "required"), (field.secret, "secret"), (field.sealed, "sealed"),
             (field.mergesAsSet, "merge"),

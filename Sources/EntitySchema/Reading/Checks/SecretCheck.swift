@@ -20,7 +20,7 @@ struct SecretCheck {
         let place = "fields.\(field.name)"
         let word = field.sealingWord
         if field.name == entity.key { throw error(entity, "key", "the key cannot be \(word)") }
-        if case .reference = field.kind { throw error(entity, place, "a reference cannot be \(word)") }
+        if field.isReference { throw error(entity, place, "a reference cannot be \(word)") }
         let isInTitle = entity.titles.contains { $0.placeholders.contains(field.name) }
         guard let use = isInTitle ? "title" : schema.use(of: field.name, in: entity) else { return }
         throw error(entity, place, "\(field.name) cannot be \(word): \(use) needs it")

@@ -24,9 +24,8 @@ struct UnusedKeyCheck {
     // MARK: Fields
 
     private func check(_ field: Field, _ node: SchemaNode, of entity: Entity) throws(SchemaError) {
-        let isReference = if case .reference = field.kind { true } else { false }
         if field.enumValues == nil { try refuse("values", in: node, "values belong to an enum: write type: enum") }
-        if !isReference {
+        if !field.isReference {
             try refuse("to", in: node, "only a reference has another entity: write type: reference")
             try refuse("as", in: node, "only a reference has a relation to name: write type: reference")
         }

@@ -12,7 +12,7 @@ extension FieldReader {
     /// `{ link: contact, sent: "https://api.example/contacts/{contact_id}" }`: where the upstream has the address of the record
     /// that a reference leads to.
     private func readLink(_ node: SchemaNode, of field: inout Field) throws(SchemaError) {
-        guard case .reference = field.kind, !field.isStoredSealed else {
+        guard field.isReference, !field.isStoredSealed else {
             throw node.error(
                 "only a reference that is not secret or sealed can be read from a link; name a place in from")
         }

@@ -73,7 +73,7 @@ extension Habits {
                 entity.key, entity.pull?.changedAt, entity.pull?.deleted?.name, entity.pull?.whenChanged,
             ]
             for field in entity.fields where !needed.contains(field.name) && !names.contains(field.name) {
-                if case .reference = field.kind { continue }
+                if field.isReference { continue }
                 if field.required || field.isDerivedHere { continue }
                 names.append(field.name)
             }

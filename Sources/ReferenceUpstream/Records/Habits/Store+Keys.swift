@@ -13,7 +13,7 @@ extension Store {
 
     /// False if the key of each record is that of another one, which exists already.
     func hasOwnKeys(_ entity: Entity) -> Bool {
-        if case .reference = entity[field: entity.key]?.kind { false } else { true }
+        entity[field: entity.key]?.isReference != true
     }
 
     private func identity(_ number: Int, _ style: Habit, _ slug: String) -> JSONText {

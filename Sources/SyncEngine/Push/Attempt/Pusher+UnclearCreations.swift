@@ -49,7 +49,7 @@ extension Pusher {
         _ change: OutboxChange, to key: String, _ entity: Entity, besides said: JSONText? = nil
     ) -> Bool {
         entity.fields.contains { field in
-            guard case .reference = field.kind, field.name != entity.key else { return false }
+            guard field.isReference, field.name != entity.key else { return false }
             func names(_ record: JSONText) -> Bool {
                 entity.value(of: field.name, in: record)?.plain.exact == key.exact
             }
