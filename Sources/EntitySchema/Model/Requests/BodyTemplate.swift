@@ -96,7 +96,7 @@ package indirect enum BodyTemplate: Sendable, Equatable {
         case .fields: return body.kind == .object ? .some(body) : nil
         case .value, .key, .constant: return nil
         case .object(let members):
-            guard let place = members.first(where: { $0.value.fieldsCount > 0 }) else { return nil }
+            guard let place = members.first(where: \.value.hasFields) else { return nil }
             guard !place.isSpread else {
                 return body.kind == .object ? .some(.object(members: Self.beside(members, body))) : .none
             }
@@ -104,7 +104,7 @@ package indirect enum BodyTemplate: Sendable, Equatable {
         case .list(let elements):
             let given = body.elements
             guard given.count == elements.count else { return nil }
-            return zip(elements, given).first { $0.0.fieldsCount > 0 }.flatMap { $0.0.fields(in: $0.1) }
+            return zip(elements, given).first { $0.0.hasFields }.flatMap { $0.0.fields(in: $0.1) }
         }
     }
 }

@@ -70,6 +70,14 @@ package struct ValueTemplate: Sendable, Equatable {
         self.parts = parts
     }
 
+    /// Whether a setting or a stored credential can have this name: lower-case letters, digits and `_`.
+    package static func isStoredName(_ name: String) -> Bool {
+        !name.isEmpty
+            && name.utf8.allSatisfy { byte in
+                byte == UInt8(ascii: "_") || (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte)
+            }
+    }
+
     /// The same with this format where `value` is named without one.
     func formatting(_ value: String, as format: TimeFormat) -> ValueTemplate {
         ValueTemplate(

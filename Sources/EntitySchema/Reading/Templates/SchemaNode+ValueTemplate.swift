@@ -63,10 +63,7 @@ extension SchemaNode {
 
     /// Throws if a stored credential cannot have this name.
     func checkCredential(_ name: String) throws(SchemaError) {
-        let isName = name.utf8.allSatisfy { byte in
-            byte == UInt8(ascii: "_") || (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte)
-        }
-        guard isName, !name.isEmpty else {
+        guard ValueTemplate.isStoredName(name) else {
             throw error("$secret.\(name) names no credential; expected lower-case letters, digits or _")
         }
     }

@@ -1,3 +1,5 @@
+import EntitySchema
+
 /// A configuration key whose value is a mapping of names that the schema chooses.
 enum ConfigurationMap: String, CaseIterable, Sendable {
     case settings = "upstream.settings"
@@ -54,10 +56,7 @@ struct ConfigurationMaps {
     }
 
     private static func check(_ name: String, _ place: String) throws(ConfigurationError) {
-        let isName = name.utf8.allSatisfy { byte in
-            byte == UInt8(ascii: "_") || (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte)
-        }
-        guard isName, !name.isEmpty else {
+        guard ValueTemplate.isStoredName(name) else {
             throw ConfigurationError(
                 place: place, problem: "\"\(name)\" cannot be a name; expected lower-case letters, digits and _")
         }
