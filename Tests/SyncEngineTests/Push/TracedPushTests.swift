@@ -2,7 +2,6 @@ import CacheStore
 import EntitySchema
 import JSONText
 import Logging
-import Synchronization
 import TestSupport
 import Testing
 import Upstream
@@ -13,33 +12,10 @@ import Upstream
 struct TracedPushTests {
     private static let id = "4bf92f3577b34da6a3ce929d0e0e4736"
 
-    /// Keeps what is logged, at any level.
-    private final class Lines: LogHandler, Sendable {
-        let all = Mutex<[[String: String]]>([])
-
-        var metadata: Logger.Metadata {
-            get { [:] }
-            set {}
-        }
-        var logLevel: Logger.Level {
-            get { .trace }
-            set {}
-        }
-        subscript(metadataKey _: String) -> Logger.Metadata.Value? {
-            get { nil }
-            set {}
-        }
-
-        func log(event: LogEvent) {
-            let line = (event.metadata ?? [:]).mapValues(\.description)
-            all.withLock { $0.append(line) }
-        }
-    }
-
     @Test("sends the trace with the request, and each attempt's log line has trace_id")
     func sent() async throws {
-        let lines = Lines()
-        let test = try TestEngine(log: Logger(label: "test") { _ in lines })
+        let lines = LogLines(from: .trace)
+        let test = try TestEngine(log: lines.logger)
         try test.upstream.set("/orders", #"[{"id":"a"}]"#)
         let trace = TraceContext(traceparent: "00-\(Self.id)-00f067aa0ba902b7-01")
         try await test.running {
@@ -56,7 +32,7 @@ struct TracedPushTests {
         }
         #expect(test.upstream.pushes.compactMap(\.request.trace?.id) == [Self.id, Self.id])
         #expect(test.upstream.pushes.last?.request.trace == nil)
-        let traced = lines.all.withLock { $0 }.filter { $0["trace_id"] != nil }
+        let traced = lines.all.map(\.metadata).filter { $0["trace_id"] != nil }
         #expect(traced.map { $0["trace_id"] } == [Self.id, Self.id])
         #expect(traced.map { $0["outcome"] } == ["failed", "acknowledged"])
         #expect(traced.allSatisfy { $0["change"] == "1" && $0["entity"] == "orders" && $0["record"] == "a" })

@@ -1,7 +1,7 @@
 import Logging
 import Synchronization
 
-/// Keeps what is logged as a notice or worse.
+/// Keeps what is logged at a level or a worse one.
 final class LogLines: LogHandler, Sendable {
     struct Line {
         var level: Logger.Level
@@ -10,6 +10,9 @@ final class LogLines: LogHandler, Sendable {
     }
 
     private let lines = Mutex<[Line]>([])
+    private let level: Logger.Level
+
+    init(from level: Logger.Level = .notice) { self.level = level }
 
     var all: [Line] { lines.withLock { $0 } }
     var warnings: [Line] { all.filter { $0.level == .warning } }
@@ -20,7 +23,7 @@ final class LogLines: LogHandler, Sendable {
         set {}
     }
     var logLevel: Logger.Level {
-        get { .notice }
+        get { level }
         set {}
     }
     subscript(metadataKey _: String) -> Logger.Metadata.Value? {
