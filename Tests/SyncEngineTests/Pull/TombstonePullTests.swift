@@ -75,6 +75,21 @@ struct TombstonePullTests {
         #expect(try test.store.cursor(of: "orders:deleted").watermark == "2026-01-01T12:00:00.000Z")
     }
 
+    @Test("a time that the upstream no longer goes back to is left out")
+    func forgotten() async throws {
+        let test = try await filled()
+        let deletions = try JSONText(parsing: "[\(Self.deletion("b", "11:00:00"))]")
+        test.upstream.answering { request in
+            guard request.path == "/deletions" else { return .success(Page(records: .array([]), count: 0)) }
+            guard request.since == nil else { return .failure(.gone(status: 410, "GET /deletions answered 410")) }
+            return .success(Page(records: deletions, count: 1))
+        }
+        let summary = try await test.pull()
+        #expect(summary.delay == nil)
+        #expect(summary.deleted == 1)
+        #expect(askedSince(test) == ["2026-01-01T09:59:50.000Z", nil])
+    }
+
     /// As `serve`, but the list of deletions fails.
     private func serveWithoutDeletions(_ test: TestPull, _ records: String) throws {
         let list = try JSONText(parsing: records)

@@ -75,8 +75,9 @@ struct TombstonePull {
         var pull = PullStart(plan: list.plan, cursor: cursor, full: false).pull
         pull.started = puller.now()
         var reader = PageReader(puller, entity, list.plan, from: pull)
+        let isWhole = pull.kind == .everything
         let progress = try await read(
-            &reader, isRepeat: pull.kind == .everything || cursor.heldDeletions > 0 || cursor.error != nil)
+            &reader, isWhole, isRepeat: isWhole || cursor.heldDeletions > 0 || cursor.error != nil)
         let held = HeldTombstones(puller: puller, entity: entity, keys: progress.held.sorted().map(\.text))
         let before = cursor.heldDeletions
         let (deleted, left) = try await resolve(held, progress, before: before)
@@ -105,12 +106,12 @@ struct TombstonePull {
         return isKnown ? (0, before) : try await held.resolve()
     }
 
-    /// `isRepeat`: it may name deletions that it has named before.
-    private func read(_ reader: inout PageReader, isRepeat: Bool) async throws -> Progress {
+    /// `isWhole`: all of it is asked for. `isRepeat`: it may name deletions that it has named before.
+    private func read(_ reader: inout PageReader, _ isWhole: Bool, isRepeat: Bool) async throws -> Progress {
         let rows = try store.rowCount(of: entity.name)
         var progress = Progress(allowance: puller.deletionGuard.tombstones(of: entity.name, rows: rows))
         do {
-            let begun = try await first(&reader)
+            let begun = try await first(&reader, isWhole)
             if list.at == nil, progress.allowance < .max {
                 // Without their times, it cannot be said which of the records were created again since.
                 if !isRepeat, !begun.startsOver { progress.mostUndated = progress.allowance }
@@ -129,11 +130,13 @@ struct TombstonePull {
         return progress
     }
 
-    /// With a token that is no longer known, everything is read.
-    private func first(_ reader: inout PageReader) async throws -> (page: FetchedPage?, startsOver: Bool) {
+    /// With a token that is no longer known, or a time that the upstream no longer goes back to, everything is read.
+    private func first(
+        _ reader: inout PageReader, _ isWhole: Bool
+    ) async throws -> (page: FetchedPage?, startsOver: Bool) {
         do {
             return (try await reader.read(), false)
-        } catch let error as UpstreamError where list.plan.deltaToken != nil && error.refuses(list.plan.deltaToken) {
+        } catch let error as UpstreamError where !isWhole && error.refuses(list.plan.deltaToken) {
             reader = PageReader(
                 puller, entity, list.plan, from: PullInProgress(kind: .everything, started: puller.now()))
             return (try await reader.read(), true)
