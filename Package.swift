@@ -150,7 +150,7 @@ let package = Package(
             name: "TestSupport",
             dependencies: [
                 "CacheStore", "EntitySchema", "JSONText", "ReferenceUpstream", "SQLiteStore", "Secrets", "SocketServer",
-                "Upstream",
+                "Upstream", .product(name: "Logging", package: "swift-log"),
             ],
             path: "Tests/TestSupport", swiftSettings: strict),
         .testTarget(name: "JSONTextTests", dependencies: ["JSONText"], swiftSettings: strict),

@@ -39,7 +39,7 @@ struct BackupKeeperTests {
                 store: store, folder: backups,
                 settings: Configuration.Backup(every: every, keep: keep, keepDays: days),
                 now: { self.time.withLock { $0 } }, clock: ContinuousClock(),
-                log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+                log: .silent
             ).runDueTasks()
         }
 

@@ -46,7 +46,7 @@ struct LogKeeperTests {
         }
         let keeper = LogKeeper(
             store: store, limits: Self.limits, isBusy: { isBusy }, now: { .sample }, clock: Runs(count),
-            log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            log: .silent)
         await #expect(throws: CancellationError.self) { try await keeper.run() }
         return try await store.pruneLog(to: Self.limits, at: .sample, batch: 1000)
     }

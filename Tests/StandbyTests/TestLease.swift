@@ -16,7 +16,7 @@ extension Lease {
         return Lease(
             settings, gateway: EtcdGateway(settings, user: user, transport: etcd), session: session ?? name,
             database: database ?? name, clock: clock, monotonic: monotonic ?? { clock.now.offset },
-            log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            log: .silent)
     }
 
     /// Acquires it, with nothing to take over.

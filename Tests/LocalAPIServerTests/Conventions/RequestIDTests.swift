@@ -1,6 +1,8 @@
 import JSONText
 import LocalAPIServer
+import Logging
 import SocketServer
+import TestSupport
 import Testing
 
 @Suite("The id of a request")
@@ -53,10 +55,10 @@ struct RequestIDTests {
 
     @Test("the log lines of a request have it")
     func logged() async throws {
-        let log = LogRecorder()
+        let log = LogLines(from: .trace)
         let api = try TestAPI(log: log.logger)
         _ = await api.call(
             "GET", "/v1/orders", headers: ["Authorization": nil, "X-Request-Id": "mine-3"])
-        #expect(log.lines.map { $0.metadata["request_id"] } == ["mine-3"])
+        #expect(log.all.map { $0.metadata["request_id"] } == ["mine-3"])
     }
 }

@@ -1,5 +1,7 @@
+import Logging
 import SocketServer
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import LocalAPIServer
@@ -8,13 +10,13 @@ import Testing
 struct RateTests {
     @Test("refused callers of many users, as one person has in a user namespace, do not fill the log")
     func refusals() async throws {
-        let recorder = LogRecorder()
+        let recorder = LogLines(from: .trace)
         let api = try TestAPI(log: recorder.logger)
         for user in 0..<300 {
             let caller = Caller(user: 100_000 + UInt32(user), access: .stranger)
             #expect(await api.call("GET", "/v1/status", headers: ["Authorization": nil], caller: caller).status == 401)
         }
-        #expect(recorder.lines.count { $0.message == "refused a caller" } == 100)
+        #expect(recorder.all.count { $0.message == "refused a caller" } == 100)
     }
 
     @Test("a burst is allowed, then a fixed rate, for each caller separately")

@@ -1,3 +1,4 @@
+import Logging
 import SocketServer
 import TestSupport
 import Testing
@@ -20,12 +21,12 @@ struct RefusedCallerTests {
 
     @Test("are logged once a minute for each user, however often they call")
     func logged() async throws {
-        let log = LogRecorder()
+        let log = LogLines(from: .trace)
         let api = try TestAPI(log: log.logger)
         for user: UInt32 in [1000, 1001, 1000, 1001] {
             let caller = Caller(user: user, access: .stranger)
             _ = await api.call("GET", "/v1/status", headers: ["Authorization": nil], caller: caller)
         }
-        #expect(log.lines.map { $0.metadata["user"] } == ["1000", "1001"])
+        #expect(log.all.map { $0.metadata["user"] } == ["1000", "1001"])
     }
 }

@@ -134,7 +134,7 @@ struct ShownRequestTests {
     private static func sync(_ schema: EntitySchema, _ store: CacheStore, _ upstream: any Upstream) async throws {
         let engine = SyncEngine(
             store: store, upstream: upstream, time: SyncTime(clock: ContinuousClock(), now: { now }), random: { 0.5 },
-            log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            log: .silent)
         let running = Task { try await engine.run() }
         try? await engine.sync(SyncRequest())
         running.cancel()

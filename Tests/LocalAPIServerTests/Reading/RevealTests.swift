@@ -1,12 +1,13 @@
 import CacheStore
 import JSONText
+import Logging
 import SocketServer
 import TestSupport
 import Testing
 
 @Suite("Revealing secrets")
 struct RevealTests {
-    private let log = LogRecorder()
+    private let log = LogLines(from: .trace)
 
     private func api() async throws -> TestAPI {
         let api = try TestAPI(field: "pin: { type: string, secret: true }", log: log.logger)
@@ -29,7 +30,7 @@ struct RevealTests {
         #expect(answer.json.members.last?.key == "_sync")
         #expect(answer.header("Cache-Control") == "no-store, no-transform")
         #expect(
-            log.lines.map(\.text) == [
+            log.all.map(\.text) == [
                 "notice secrets were shown caller=user 1000 entity=orders fields=pin id=a request_id=r1"
             ])
     }
@@ -43,7 +44,7 @@ struct RevealTests {
             #expect(answer.status == 200)
             for text in ["1234", "9876", "sealed:"] { #expect(!answer.text.contains(text), "\(path)") }
         }
-        #expect(log.lines.isEmpty)
+        #expect(log.all.isEmpty)
     }
 
     @Test("a missing secret is shown as null")
@@ -60,7 +61,7 @@ struct RevealTests {
         let answer = try await api().call("GET", "/v1/orders/a?reveal=\(fields)")
         #expect(answer.status == 400)
         #expect(answer.json["errors"]?.elements.first?["field"] == "reveal")
-        #expect(log.lines.isEmpty)
+        #expect(log.all.isEmpty)
     }
 
     @Test("an unknown record gets 404, a list reveals nothing, an unknown caller sees nothing")
@@ -70,7 +71,7 @@ struct RevealTests {
         #expect(await api.call("GET", "/v1/orders?reveal=pin").status == 400)
         let stranger = await api.call("GET", "/v1/orders/a?reveal=pin", headers: ["Authorization": nil])
         #expect(stranger.status == 401)
-        #expect(log.lines.allSatisfy { $0.message != "secrets were shown" })
+        #expect(log.all.allSatisfy { $0.message != "secrets were shown" })
     }
 
     @Test("a refused write does not repeat the secret")

@@ -31,7 +31,7 @@ struct DraftTrial {
             store: store, upstream: upstream,
             settings: SyncSettings(writeDelay: .zero, retry: RetryPolicy(maximumAttempts: 2)),
             time: SyncTime(clock: ContinuousClock(), now: now), random: { 0.5 },
-            log: Logger(label: "trial") { _ in SwiftLogNoOpLogHandler() })
+            log: .silent)
     }
 
     /// How long changes may take; those that have not arrived by then are problems.

@@ -1,6 +1,7 @@
 import EntitySchema
 import Logging
 import SchemaDrift
+import TestSupport
 import Testing
 
 @testable import SyncEngine
