@@ -94,15 +94,11 @@ struct ListPull {
 
     /// Counts how often the list disagreed with itself in the same way.
     private mutating func noteGap() throws {
-        guard isEnded else { return }
-        guard let gap, !isUnstable else {
-            if pullsEverything, !isUnstable { cursor.listGap = nil }
-            return
-        }
+        guard isEnded, !isUnstable else { return }
         // What is usual is known of the list of everything.
-        let noted = gap.noted(after: pull.list == .changes ? nil : cursor.listGap)
-        isUsualGap = noted.times >= ListGap.enough
-        if pullsEverything { cursor.listGap = noted.text }
+        let noted = gap?.noted(after: pull.list == .changes ? nil : cursor.listGap)
+        isUsualGap = noted.map { $0.times >= ListGap.enough } ?? false
+        if pullsEverything { cursor.listGap = noted?.text }
     }
 
     // MARK: Pages
@@ -140,9 +136,7 @@ struct ListPull {
                 progress.seen = pull.began.map { SeenRecords(knownUpTo: 0, position: $0) }
                 let page = try await reader.read()
                 if let page, page.page.count > 0 || page.after.position != nil { return page }
-            } catch let error as UpstreamError
-                where error.refuses(plan.deltaToken) || error.refusesPosition(of: reader.list, again: cursor.error != nil)
-            {}
+            } catch let error as UpstreamError where error.refuses(plan.deltaToken) || refusesPosition(error) {}
         }
         try begin(pull)
         do {
@@ -154,6 +148,10 @@ struct ListPull {
             // Once may be an outage.
             throw error.suspectingToken
         }
+    }
+
+    private func refusesPosition(_ error: UpstreamError) -> Bool {
+        error.refusesPosition(of: reader.list, again: cursor.error != nil)
     }
 
     /// Starts at the first page.

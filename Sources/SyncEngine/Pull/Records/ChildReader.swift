@@ -73,9 +73,9 @@ struct ChildReader {
         families.first { !$0.isComplete }.map { family in
             if let cut, family.children.count == cut { return Self.words(cut: cut, detail.entity, of: parent) }
             return """
-            \(parent.name)/\(family.key.plain.cut(toBytes: 100)) says that it has more than the \(family.children.count.grouped) \
-            that it shows; let pull.detail of \(parent.name) read them by a path
-            """
+                \(parent.name)/\(family.key.plain.cut(toBytes: 100)) says that it has more than the \(family.children.count.grouped) \
+                that it shows; let pull.detail of \(parent.name) read them by a path
+                """
         }
     }
 
