@@ -43,6 +43,7 @@ extension BackupCheck {
                     let values = Self.wrong(quoted, type: isJSON ? "JSON" : type)
                     return [values, StoredName.isIn(name) ? StoredName.wrong(quoted) : nil].compactMap(\.self)
                 } + (isOfRecords ? Self.wrongInRecords(columns.map { $0[0] }) : [])
+                + (object.name == "sync_hook" ? [Self.beyondLog("position")] : [])
             guard !wrong.isEmpty else { continue }
             let sql = "SELECT 1 FROM \(object.name.quoted(by: "\"")) WHERE \(wrong.joined(separator: " OR "))"
             if try Bool.fetchOne(db, sql: "SELECT EXISTS (\(sql))") == true {
@@ -76,7 +77,8 @@ extension BackupCheck {
             guard Self.numbers.contains(where: name.hasPrefix) else { continue }
             for part in value.split(separator: " ").prefix(2)
             where part.allSatisfy({ $0.isNumber || "+-".contains($0) }) {
-                guard let number = Int64(part), (-Self.greatest...Self.greatest).contains(number) else {
+                let limit = try name == "log_floor" ? logEnd() : Self.greatest
+                guard let number = Int64(part), number >= -Self.greatest, number <= limit else {
                     throw refusal("a number in the setting \(name.start(scalars: 100)) that no backup has")
                 }
             }
@@ -88,21 +90,6 @@ extension BackupCheck {
         "clock_offset_ms", "log_floor", "references:", "references-problem:", "round:", "window-time:",
     ]
     private static let greatest: Int64 = 1 << 53
-
-    /// What is beyond the end of the change log would wait until the log has come so far: a hook without an event, and watchers
-    /// told that they have missed some.
-    func requirePositions() throws {
-        guard try db.tableExists("sync_change_log") else { return }
-        let positions = [
-            ("sync_hook", "SELECT max(position) FROM sync_hook"),
-            ("sync_setting", "SELECT CAST(value AS INTEGER) FROM sync_setting WHERE name = 'log_floor'"),
-        ]
-        for (table, position) in positions {
-            let isBeyond = "SELECT (\(position)) > coalesce((SELECT max(seq) FROM sync_change_log), 0)"
-            guard try db.tableExists(table), try Bool.fetchOne(db, sql: isBeyond) == true else { continue }
-            throw refusal("a position in the table \(table) that is beyond the end of the change log")
-        }
-    }
 
     private static let ownColumns = Set(EntityTable.ownColumns.map(\.key))
 
@@ -120,8 +107,16 @@ extension BackupCheck {
     /// The same for columns of records with few values. The search index, which SQLite builds by these, would count as damaged.
     private static func wrongInRecords(_ columns: [String]) -> [String] {
         let objects = ["_remote", "_local", "_document"].map { ($0, "ltrim(\($0), char(32, 9, 10, 13)) NOT GLOB '{*'") }
-        return (objects + [("_deleted", "_deleted NOT IN (0, 1)")]).filter { columns.contains($0.0) }.map(\.1)
+        let numbers = [("_deleted", "_deleted NOT IN (0, 1)"), ("_acknowledged", beyondLog("_acknowledged"))]
+        return (objects + numbers).filter { columns.contains($0.0) }.map(\.1)
     }
+
+    /// True for a position that the change log has not reached. Until it has, a hook would get no event, watchers be told that
+    /// they have missed some, and a record follow nothing that the upstream says.
+    private static func beyondLog(_ position: String) -> String { "\(position) > \(logEnd)" }
+    private static let logEnd = "coalesce((SELECT max(seq) FROM sync_change_log), 0)"
+
+    private func logEnd() throws -> Int64 { try Int64.fetchOne(db, sql: "SELECT \(Self.logEnd)") ?? 0 }
 
     /// True for values that the daemon never writes to a column of this type; nil if it can have any.
     private static func wrong(_ column: String, type: String) -> String? {

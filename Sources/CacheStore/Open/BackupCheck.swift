@@ -50,7 +50,6 @@ struct BackupCheck {
         try requireContents()
         try requireValues()
         try requireSettings()
-        try requirePositions()
         try requireSealedPlaces()
     }
 

@@ -18,20 +18,27 @@ struct BackupSequenceTests {
     }
 
     @Test(
-        "a hook, or a beginning, that is beyond the end of the change log has the backup refused",
+        "a hook, a record or a beginning that is beyond the end of the change log has the backup refused",
         arguments: [
+            (
+                "UPDATE records_orders SET _acknowledged = (SELECT max(seq) + 1 FROM sync_change_log) WHERE _key = 'b'",
+                "records_orders"
+            ),
             ("INSERT INTO sync_hook (name, position) SELECT 'label', max(seq) + 1 FROM sync_change_log", "sync_hook"),
-            ("INSERT INTO sync_setting SELECT 'log_floor', max(seq) + 1 FROM sync_change_log", "sync_setting"),
-            ("INSERT INTO sync_setting VALUES ('log_floor', '+9223372036854775807')", "log_floor"),
+            ("INSERT INTO sync_setting SELECT 'log_floor', max(seq) + 1 FROM sync_change_log", "log_floor"),
+            ("INSERT INTO sync_setting VALUES ('log_floor', '+9007199254740992')", "log_floor"),
         ])
     func beyond(sql: String, place: String) async throws {
         #expect(try await refusal("DELETE FROM sync_setting WHERE name = 'log_floor'; \(sql)").contains(place))
     }
 
-    @Test("a hook at the end of the change log has no backup refused")
+    @Test("a hook and a record at the end of the change log have no backup refused")
     func atEnd() async throws {
         let message = try await refusal(
-            "INSERT INTO sync_hook (name, position) SELECT 'label', max(seq) FROM sync_change_log")
+            """
+            INSERT INTO sync_hook (name, position) SELECT 'label', max(seq) FROM sync_change_log;
+            UPDATE records_orders SET _acknowledged = (SELECT max(seq) FROM sync_change_log) WHERE _key = 'b'
+            """)
         #expect(message == "")
     }
 
