@@ -39,7 +39,7 @@ struct OddDocumentTests {
         } throws: { ($0 as? SchemaDraftError)?.message.contains(words) == true }
     }
 
-    @Test("A name that repeats the words of a change time takes no longer than another one")
+    @Test("A name that repeats the words of a change time takes no longer than another one", .timeLimit(.minutes(1)))
     func longTime() throws {
         func things(_ time: String) throws -> Entity? {
             let times = #""id": { "type": "string" }, "\#(time)": { "type": "string", "format": "date-time" }"#
@@ -50,8 +50,7 @@ struct OddDocumentTests {
             return try SchemaDraft.of(text).schema["things"]
         }
         let name = "updated" + String(repeating: "timestamp", count: 20)
-        let elapsed = try ContinuousClock().measure { #expect(try things("\(name)x")?.pull?.changedAt == nil) }
-        #expect(elapsed < .seconds(5), "took \(elapsed)")
+        #expect(try things("\(name)x")?.pull?.changedAt == nil)
         #expect(try things("updated_timestamp")?.pull?.changedAt == "updated_timestamp")
     }
 
