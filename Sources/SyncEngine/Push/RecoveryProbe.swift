@@ -94,9 +94,14 @@ actor RecoveryProbe {
             _ = try await upstream.account()
             return true
         }
+        let isSent = Published(false)
         do {
             var pusher = await Pusher(environment, by: upstream, monitor)
             pusher.isTrial = true
+            pusher.passage.begins = { [begins = pusher.passage.begins] change in
+                isSent.value = true
+                await begins(change)
+            }
             _ = try await pusher.send(change)
         } catch {
             await unwritten.add(change)
@@ -108,8 +113,7 @@ actor RecoveryProbe {
         // Perhaps only that entity is broken, or, if the change was not even sent, the reading of that record; then it
         // must not hold up all others.
         if breaker.outage != nil {
-            let isSent = try store.sendableChange(change.id)?.tried != change.tried
-            try await monitor.askElsewhere(than: change.entity, mayAskItself: !isSent, by: upstream)
+            try await monitor.askElsewhere(than: change.entity, mayAskItself: !isSent.value, by: upstream)
         }
         return false
     }
