@@ -114,6 +114,21 @@ struct UnlistedFieldTests {
         #expect(test.upstream.pushes.isEmpty)
     }
 
+    @Test(
+        "but not soon after an outage, nor by the change that finds out whether one is over", arguments: [true, false])
+    func unreadAfterOutage(isTrial: Bool) async throws {
+        let test = try await test(method: "PUT")
+        test.upstream.failRecords(.unclear(status: 500, "broken"))
+        try await test.change("a", #"{"notes":"mine"}"#)
+        try await test.send()
+        let now = test.clock.timestamp + .seconds(25 * 3600)
+        var pusher = test.pusher(at: now, callableSince: isTrial ? test.clock.timestamp : now - .seconds(1800))
+        pusher.isTrial = isTrial
+        let change = try #require(try test.store.readyChanges(limit: 1, at: now).first)
+        _ = try await pusher.send(change)
+        #expect(try test.store.pendingCount() == PendingCount(pending: 1, failed: 0))
+    }
+
     private static func replacing(version: String) -> String {
         TestEngine.shop
             .replacing("  pagination:", with: "  version: \(version)\n  pagination:")

@@ -139,8 +139,13 @@ extension Pusher {
         }
     }
 
-    /// A record that cannot be read for so long, while the upstream answers otherwise, is left to a person.
-    private static let longestReading = Duration.seconds(86_400)
+    /// Whether a record could not be read for a day while the upstream answers otherwise. An outage may have taken most of that day,
+    /// and when it is over, some requests still fail.
+    private func isLongUnreadable(_ change: OutboxChange) -> Bool {
+        guard !isTrial, let first = change.lastAttemptAt else { return false }
+        return now().since(first) >= .seconds(86_400)
+            && monotonicNow().since(freshness.callableSince) >= .seconds(3600)
+    }
 
     /// Between two look-ups of a creation that the upstream may not show yet.
     static let lookUpWait = Duration.seconds(10)
@@ -269,8 +274,7 @@ extension Pusher {
             if change.replaced != nil {
                 failure.message +=
                     "; the record is read before it is sent as a whole, which body: $fields in the schema avoids"
-                let first = change.lastAttemptAt ?? now()
-                guard now().since(first) < Self.longestReading else { return .failed(failure) }
+                if isLongUnreadable(change) { return .failed(failure) }
             }
             return .waiting(failure, at: monotonicNow() + lookUpRetry(change), counted: false)
         case .gone(let status, let message), .barred(let status, let message, _):
