@@ -101,7 +101,10 @@ extension Puller {
         if cut != known {
             try await store.setSetting(CacheStore.cutSetting(detail.entity), to: cut.map { "\($0)" } ?? "")
         }
-        let words = summary.parts[detail.entity] ?? cut.map { ChildReader.words(cut: $0, detail.entity, of: parent) }
+        // A list of their own is doubted when it is read, and not if its pages say that it is whole.
+        let doubted = detail.path == nil ? cut : nil
+        let words =
+            summary.parts[detail.entity] ?? doubted.map { ChildReader.words(cut: $0, detail.entity, of: parent) }
         guard schema[detail.entity]?.pull == nil, words != nil || isFull || cut != known else { return }
         try await noteList(words, of: detail.entity)
     }
@@ -151,7 +154,7 @@ extension Puller {
 
 extension CacheStore {
     /// At how many of these children their lists may be cut; nil if nothing suggests that they are.
-    fileprivate func cut(of children: String) -> Int? {
+    func cut(of children: String) -> Int? {
         (try? setting(Self.cutSetting(children)))?.flatMap { Int($0) }
     }
 

@@ -138,7 +138,7 @@ struct RecordReader {
     }
 
     private func children(of family: Family) async throws -> ChildReader.Family {
-        try await ChildReader(parent: family.parent, detail: family.detail)
+        try await ChildReader(parent: family.parent, detail: family.detail, cut: store.cut(of: family.detail.entity))
             .family(of: family.record, key: family.key, from: upstream)
     }
 }

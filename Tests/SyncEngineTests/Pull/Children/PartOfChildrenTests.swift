@@ -69,11 +69,30 @@ struct PartOfChildrenTests {
         #expect(try test.keys("messages").contains("a1") == false)
     }
 
-    @Test("so it is in lists of their own that declare no pages")
-    func newestByPath() async throws {
-        let unpaged = "when_changed: any, pagination: { style: single }"
+    @Test("a child that such a list lacks is not known to be gone, whatever asks for it")
+    func sibling() async throws {
+        let test = try TestPull(Self.embedded, changing: TestPull.withoutMessages)
+        for day in 1...2 {
+            try test.upstream.serve([orders(day...(day + 9), on: day)], singles: true)
+            try await test.pull()
+        }
+        let reader = RecordReader(schema: test.schema, store: test.store, upstream: test.upstream)
+        let messages = try #require(test.schema["messages"])
+        for (key, order, isKnown) in [("a1", "a", false), ("d10", "d", true)] {
+            let known = try JSONText(parsing: #"{"id":"\#(key)","order_id":"\#(order)"}"#)
+            switch try await reader.verdictOfSiblings(of: messages, known) {
+            case .absent: #expect(isKnown, "\(key)")
+            case .cannotSay: #expect(!isKnown, "\(key)")
+            case .here: Issue.record("\(key) is not listed")
+            }
+        }
+    }
+
+    /// Has read the messages of each order in a list of its own, on three days.
+    private func readByPath(_ pagination: String) async throws -> TestPull {
+        let fetched = "when_changed: any, pagination: { style: \(pagination) }"
         let test = try TestPull(
-            #"detail: { path: "/orders/{id}/messages", into: messages, \#(unpaged) }"#,
+            #"detail: { path: "/orders/{id}/messages", into: messages, \#(fetched) }"#,
             changing: TestPull.withoutMessages)
         for day in 1...3 {
             let numbers = day...(day + 9)
@@ -89,9 +108,23 @@ struct PartOfChildrenTests {
             try await test.pull()
             try await test.pullDetails()
         }
+        return test
+    }
+
+    @Test("so it is in lists of their own that declare no pages")
+    func newestByPath() async throws {
+        let test = try await readByPath("single")
         let keys = try test.keys("messages")
         #expect(["a1", "b1", "c1", "a2", "a12"].allSatisfy(keys.contains))
         #expect(try drift(test).first?.contains("show exactly 10 messages") == true)
+    }
+
+    @Test("lists of their own that name each next page are believed, however many children several of them have")
+    func paged() async throws {
+        let test = try await readByPath("cursor, next: next")
+        let keys = try test.keys("messages")
+        #expect(!keys.contains("a1") && !keys.contains("a2") && keys.contains("a12"))
+        #expect(try drift(test).isEmpty)
     }
 
     @Test("once a parent shows more, none of their lists counts as cut")
