@@ -74,10 +74,11 @@ struct ContentFetcher: Sendable {
         try environment.store.contentStatus(of: key, entity.name)
     }
 
-    /// Whether another address may have what this one has not.
+    /// Whether another address may have what this one has not. A host that fails, or does not answer, does so at each.
     private func mayBeExpired(_ error: any Error) -> Bool {
         switch error {
-        case let error as UpstreamError: !error.concernsWholeUpstream
+        case let error as UpstreamError:
+            !error.concernsWholeUpstream && error.status.map { (300..<500).contains($0) && $0 != 429 } ?? false
         case ContentError.unwelcome: true
         default: false
         }

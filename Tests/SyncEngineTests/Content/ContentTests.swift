@@ -196,6 +196,14 @@ struct ContentTests {
         #expect(upstream.records.recordRequests == 1)
     }
 
+    @Test(arguments: [UpstreamError.unclear(status: nil, "timeout"), .unclear(status: 503, "busy")])
+    func `reads no record because the host of its content fails`(_ error: UpstreamError) async throws {
+        upstream.refuse("/a", error)
+        #expect(await engine.fetchContent(of: "a", photos) == .failed(error.message))
+        #expect(upstream.downloads == ["/a"])
+        #expect(upstream.records.recordRequests == 0)
+    }
+
     // MARK: Keeping
 
     @Test func `deletes dropped files and files left by a crash`() async throws {
