@@ -58,7 +58,8 @@ extension UpstreamError {
 
     /// Whether the upstream may no longer know the page that was asked for, so that a pull must begin again.
     ///
-    /// `again`: the pull before failed too. If the upstream names each page itself, also 403 and 500 may mean that it forgot one.
+    /// `again`: the pull before failed too, and the position is old. If the upstream names each page itself, also 403 and 500 may
+    /// mean that it forgot one.
     func refusesPosition(of list: ListPlan, again: Bool) -> Bool {
         switch self {
         case .refused, .gone, .another, .malformed, .changed: true

@@ -150,8 +150,10 @@ struct ListPull {
         }
     }
 
+    /// A page that the upstream fails to serve does not make it serve all pages before it again each time.
     private func refusesPosition(_ error: UpstreamError) -> Bool {
-        error.refusesPosition(of: reader.list, again: cursor.error != nil)
+        let isOld = pull.started.map { puller.now().since($0) >= .seconds(3600) } ?? true
+        return error.refusesPosition(of: reader.list, again: cursor.error != nil && isOld)
     }
 
     /// Starts at the first page.

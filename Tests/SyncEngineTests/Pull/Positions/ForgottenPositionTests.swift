@@ -11,14 +11,17 @@ import Upstream
 struct ForgottenPositionTests {
     private let pages = [#"[{"id":"a"},{"id":"b"}]"#, #"[{"id":"c"},{"id":"d"}]"#, #"[{"id":"e"}]"#]
 
-    /// A pull that failed at the third page, and whether that was noted.
-    private func interrupted(_ pagination: String, isNoted: Bool = true) async throws -> TestPull {
+    /// A pull that failed at the third page, how long ago, and whether that was noted.
+    private func interrupted(
+        _ pagination: String, isNoted: Bool = true, after time: Duration = .seconds(3600)
+    ) async throws -> TestPull {
         let test = try TestPull("pagination: { style: \(pagination) }")
         try serve(test, failingAt3: .unclear(status: 500, "oops"))
         await #expect(throws: UpstreamError.self) { try await test.pull() }
         #expect(try test.cursor.pull?.position == "3")
         if isNoted { try await test.store.changeCursor(of: "orders") { $0.error = "oops" } }
         test.upstream.forget()
+        test.clock.advance(by: time)
         return test
     }
 
@@ -58,6 +61,14 @@ struct ForgottenPositionTests {
     @Test("are kept when it fails for the first time")
     func first() async throws {
         let test = try await interrupted("cursor, next: next", isNoted: false)
+        try serve(test, failingAt3: .unclear(status: 500, "oops"))
+        await #expect(throws: UpstreamError.self) { try await test.pull() }
+        #expect(test.upstream.positions == ["3"])
+    }
+
+    @Test("are kept for an hour: a page that cannot be served does not bring all pages before it each time")
+    func young() async throws {
+        let test = try await interrupted("cursor, next: next", after: .seconds(3599))
         try serve(test, failingAt3: .unclear(status: 500, "oops"))
         await #expect(throws: UpstreamError.self) { try await test.pull() }
         #expect(test.upstream.positions == ["3"])
