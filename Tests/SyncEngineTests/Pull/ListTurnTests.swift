@@ -51,6 +51,15 @@ struct ListTurnTests {
         #expect(try test.keys() == ["a", "b", "c", "d", "e"])
     }
 
+    @Test("a scroll, which would expire meanwhile, is read to its end first")
+    func scroll() async throws {
+        let test = try TestPull("pagination: { style: cursor, next: next, scroll: true }")
+        try test.upstream.serve(pages)
+        let turn = ListTurn(test.clock, length: .zero) { throw ListTurn.Ended() }
+        #expect(try await pull(test, turn).seen == 5)
+        #expect(test.upstream.positions == [nil, "2", "3"])
+    }
+
     @Test("a list that was read to its end is done, however long it took", arguments: [true, false])
     func atEnd(full: Bool) async throws {
         let test = try TestPull("mode: newest_first, changed_at: updated_at")

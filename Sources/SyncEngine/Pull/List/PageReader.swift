@@ -104,9 +104,10 @@ struct PageReader: Sendable {
         return (before, again)
     }
 
-    /// Lets other lists be read if the turn of this one is over, unless its last page was read.
+    /// Lets other lists be read if the turn of this one is over, unless its last page was read. A scroll would expire meanwhile, and
+    /// begin again each time.
     func giveWay() async throws {
-        if next != nil { try await puller.turn?.giveWay() }
+        if next != nil, !plan.list.isScroll { try await puller.turn?.giveWay() }
     }
 
     /// Fetches pages until `isWriting` is false: at least one, unless there is none. The reader comes back with them.
