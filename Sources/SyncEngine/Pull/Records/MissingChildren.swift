@@ -13,7 +13,7 @@ struct MissingChildren {
     let now: @Sendable () -> Timestamp
 
     private var reader: ChildReader {
-        ChildReader(parent: parent, detail: detail, cut: store.cut(of: detail.entity))
+        ChildReader(parent: parent, detail: detail, cut: store.cut(of: detail.entity, in: parent))
     }
 
     struct Outcome {
@@ -88,7 +88,7 @@ extension Puller {
     func noteParts(
         _ summary: PullSummary, of detail: PullPlan.Detail, _ parent: Entity, isFull: Bool
     ) async throws {
-        let known = store.cut(of: detail.entity)
+        let known = store.cut(of: detail.entity, in: parent)
         var cut = known
         if let greatest = summary.greatest[detail.entity] {
             if let known, greatest > known { cut = nil }
@@ -99,7 +99,8 @@ extension Puller {
             }
         }
         if cut != known {
-            try await store.setSetting(CacheStore.cutSetting(detail.entity), to: cut.map { "\($0)" } ?? "")
+            let setting = CacheStore.cutSetting(detail.entity, in: parent)
+            try await store.setSetting(setting, to: cut.map { "\($0)" } ?? "")
         }
         // A list of their own is doubted when it is read, and not if its pages say that it is whole.
         let doubted = detail.path == nil ? cut : nil
@@ -112,7 +113,8 @@ extension Puller {
     /// Reads the children of these parents. A person who has confirmed what lists lack believes also those that may be cut.
     func childReader(_ parent: Entity, _ detail: PullPlan.Detail) -> ChildReader {
         let isConfirmed = deletionGuard.confirmed.contains(detail.entity)
-        return ChildReader(parent: parent, detail: detail, cut: isConfirmed ? nil : store.cut(of: detail.entity))
+        let cut = isConfirmed ? nil : store.cut(of: detail.entity, in: parent)
+        return ChildReader(parent: parent, detail: detail, cut: cut)
     }
 
     /// Children that cannot be confirmed, and those without a parent, are deleted when a later pull lacks them as well,
@@ -153,10 +155,12 @@ extension Puller {
 }
 
 extension CacheStore {
-    /// At how many of these children their lists may be cut; nil if nothing suggests that they are.
-    func cut(of children: String) -> Int? {
-        (try? setting(Self.cutSetting(children)))?.flatMap { Int($0) }
+    /// At how many of these children the lists of such parents may be cut; nil if nothing suggests that they are.
+    func cut(of children: String, in parent: Entity) -> Int? {
+        (try? setting(Self.cutSetting(children, in: parent))).flatMap { Int($0) }
     }
 
-    fileprivate static func cutSetting(_ children: String) -> String { "cut:\(children)" }
+    fileprivate static func cutSetting(_ children: String, in parent: Entity) -> String {
+        "cut:\(parent.name)/\(children)"
+    }
 }

@@ -138,7 +138,8 @@ struct RecordReader {
     }
 
     private func children(of family: Family) async throws -> ChildReader.Family {
-        try await ChildReader(parent: family.parent, detail: family.detail, cut: store.cut(of: family.detail.entity))
+        let cut = store.cut(of: family.detail.entity, in: family.parent)
+        return try await ChildReader(parent: family.parent, detail: family.detail, cut: cut)
             .family(of: family.record, key: family.key, from: upstream)
     }
 }

@@ -88,6 +88,32 @@ struct PartOfChildrenTests {
         }
     }
 
+    @Test("that other parents show more of the same children says nothing about these")
+    func otherParents() async throws {
+        let test = try TestPull(Self.embedded) { yaml in
+            TestPull.withoutMessages(yaml)
+                .replacing("      text:", with: "      room_id: { type: reference, to: rooms }\n      text:")
+                .replacing(
+                    "\n  messages:\n",
+                    with: """
+
+                          rooms:
+                            fields: { id: { type: string } }
+                            pull: { path: /rooms, \(Self.embedded) }
+                          messages:
+
+                        """)
+        }
+        try test.upstream.serve([orders(1...10, on: 1)], singles: true)
+        try await test.pull()
+        let eleven = (1...11).map { #"{"id":"r\#($0)","order_id":"d"}"# }.joined(separator: ",")
+        try test.upstream.serve([#"[{"id":"r","messages":[\#(eleven)]}]"#], singles: true)
+        _ = try await test.puller().pull(#require(test.schema["rooms"]), full: false)
+        try test.upstream.serve([orders(2...11, on: 2)], singles: true)
+        try await test.pull()
+        #expect(try test.keys("messages").contains("a1"))
+    }
+
     /// Has read the messages of each order in a list of its own, on three days.
     private func readByPath(_ pagination: String) async throws -> TestPull {
         let fetched = "when_changed: any, pagination: { style: \(pagination) }"
