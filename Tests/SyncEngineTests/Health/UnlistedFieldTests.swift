@@ -122,7 +122,7 @@ struct UnlistedFieldTests {
         try await test.change("a", #"{"notes":"mine"}"#)
         try await test.send()
         let now = test.clock.timestamp + .seconds(25 * 3600)
-        var pusher = test.pusher(at: now, callableSince: isTrial ? test.clock.timestamp : now - .seconds(1800))
+        var pusher = test.pusher(at: now, callableSince: isTrial ? test.clock.timestamp : now - .seconds(599))
         pusher.isTrial = isTrial
         let change = try #require(try test.store.readyChanges(limit: 1, at: now).first)
         _ = try await pusher.send(change)

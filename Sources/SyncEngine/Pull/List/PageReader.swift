@@ -104,8 +104,8 @@ struct PageReader: Sendable {
         return (before, again)
     }
 
-    /// Lets other lists be read if the turn of this one is over, unless its last page was read. A scroll would expire meanwhile, and
-    /// begin again each time.
+    /// Lets other lists be read if the turn of this one is over, unless its last page was read. A scroll would expire meanwhile,
+    /// and begin again each time.
     func giveWay() async throws {
         if next != nil, !plan.list.isScroll { try await puller.turn?.giveWay() }
     }

@@ -144,7 +144,7 @@ extension Pusher {
     private func isLongUnreadable(_ change: OutboxChange) -> Bool {
         guard !isTrial, let first = change.lastAttemptAt else { return false }
         return now().since(first) >= .seconds(86_400)
-            && monotonicNow().since(freshness.callableSince) >= .seconds(3600)
+            && monotonicNow().since(freshness.callableSince) >= .seconds(600)
     }
 
     /// Between two look-ups of a creation that the upstream may not show yet.
