@@ -59,8 +59,10 @@ struct MeaningTests {
             (.string, #""a & b""#, #""<p>a &#038; b</p>\r\n""#, [.escaped, .paragraphs]),
             (.string, #"" a  b\n c""#, #""a b c""#, [.squished]),
             (.string, #""A  &""#, #""A &amp;""#, [.squished, .escaped]),
-            (.string, #""b,A""#, #""a; b""#, [.named]), (.list, #"["A","b"]"#, #"["a","b"]"#, [.named]),
-            (.list, #"["b","A"]"#, #"[{"id":1,"name":"a"},{"id":2,"name":"b"}]"#, [.named, .sorted]),
+            (.string, #""b,A""#, #""A; b""#, [.named]), (.string, #""b,A""#, #""a; b""#, [.named, .lowercased]),
+            (.list, #"["A","b"]"#, #"["a","b"]"#, [.named, .lowercased]),
+            (.list, #"["A","b","A"]"#, #"[{"name":"A"},{"name":"b"}]"#, [.named]),
+            (.list, #"["b","A"]"#, #"[{"id":1,"name":"a"},{"id":2,"name":"b"}]"#, [.named, .lowercased, .sorted]),
             (.list, "[2,1]", "[1,2]", [.sorted]), (.string, #""""#, "null", [.emptied]), (.money, "1", #""1.00""#, []),
         ]
         for (kind, value, answer, forms) in cases {
@@ -129,6 +131,9 @@ struct MeaningTests {
             (.string, #""A & B""#, #""A &amp;amp; B""#), (.string, #""a""#, #""<p>b</p>""#),
             (.string, #""<p>a</p>""#, #""a""#), (.string, #""a b""#, #""a  b""#), (.string, #""a  b""#, #""ab""#),
             (.string, #""  a  ""#, #"" a""#), (.string, #""a,b""#, #""a,c""#), (.list, #"["a"]"#, #"[{"name":"b"}]"#),
+            (.string, #""1,000,000""#, #""1,000""#), (.string, #""48,11""#, #""11,48""#), (.list, "[8,8]", "[8]"),
+            (.list, "[1,2]", #"[{"id":5,"position":1},{"id":6,"position":2}]"#),
+            (.list, #"["tag"]"#, #"[{"name":"a","kind":"tag"},{"name":"b","kind":"tag"}]"#),
         ])
     func noForm(kind: Field.Kind, value: String, answer: String) throws {
         #expect(field(kind).forms(from: try json(value), to: try json(answer)) == nil)

@@ -47,7 +47,8 @@ extension Field {
         case .date, .time:
             let text = meant(value).string ?? ""
             return text.hasPrefix("0001-01-01") || text.hasPrefix("0000-00-00")
-        case .list, .object: return value.kind == .array && value.elements.isEmpty || value.text == "{}"
+        case .list, .object:
+            return value.kind == .array ? value.elements.isEmpty : value.kind == .object && value.members.isEmpty
         case .string, .enum, .reference: return false
         }
     }
@@ -77,7 +78,7 @@ extension Field {
         _ one: JSONText, _ other: JSONText, _ forms: Set<NormalForm>, _ directed: Bool
     ) -> Bool {
         guard one.isScalar, other.isScalar else { return false }
-        if forms.contains(.named), ListNames.areSame(one.plain, other.plain) { return true }
+        if forms.contains(.named), ListNames(forms, inAnyOrder: true).areSame(one.plain, other.plain) { return true }
         func form(_ text: String, trimmed: (String) -> String = { $0.withoutSpaceAround }) -> String {
             var text = text.withPlainLines
             if forms.contains(.trimmed) { text = trimmed(text) }
@@ -105,7 +106,7 @@ extension Field {
         guard one.kind == .array, other.kind == .array else { return false }
         let (mine, theirs) = (one.elements, other.elements)
         let inAnyOrder = mergesAsSet || forms.contains(.sorted)
-        if forms.contains(.named), ListNames.areSame(mine, theirs, inAnyOrder: inAnyOrder) { return true }
+        if forms.contains(.named), ListNames(forms, inAnyOrder: inAnyOrder).areSame(mine, theirs) { return true }
         guard inAnyOrder else {
             return mine.count == theirs.count && zip(mine, theirs).allSatisfy { $0.isSameElement(as: $1) }
         }
@@ -138,40 +139,63 @@ private struct ListElements {
     }
 }
 
-/// What the elements of a list are called, as servers tell tags apart: in any case, without spaces around, each once.
-enum ListNames {
-    /// Whether two lists have the same names. One of them may have objects, each with its name as one of its members.
-    static func areSame(_ one: [JSONText], _ other: [JSONText], inAnyOrder: Bool) -> Bool {
-        guard one.allSatisfy(\.isName) || other.allSatisfy(\.isName) else { return false }
-        let (mine, theirs) = (names(in: one), names(in: other))
-        return mine.contains { mine in
-            theirs.contains { inAnyOrder ? Set(mine) == Set($0) : mine == $0 }
+/// Compares what the elements of a list are called, as servers tell tags apart: without spaces around, each once.
+struct ListNames {
+    private let inAnyOrder: Bool
+    private let inAnyCase: Bool
+
+    init(_ forms: Set<NormalForm>, inAnyOrder: Bool) {
+        self.inAnyOrder = inAnyOrder
+        inAnyCase = forms.contains(.lowercased)
+    }
+
+    /// Whether two lists have the same names. One of them may have objects, each with a name of its own as one of its members.
+    func areSame(_ one: [JSONText], _ other: [JSONText]) -> Bool {
+        guard one.allSatisfy(\.isName) else { return other.allSatisfy(\.isName) && areSame(other, one) }
+        let mine = names(one)
+        if other.allSatisfy(\.isName) { return isSame(mine, names(other)) }
+        return Self.columns(of: other).contains { column in
+            let theirs = names(column)
+            return Set(theirs).count == column.count && isSame(mine, theirs)
         }
     }
 
-    /// The names in a list; in one of objects they may be in any of their members.
-    private static func names(in list: [JSONText]) -> [[String]] {
-        if list.allSatisfy(\.isName) { return [names(list)] }
+    private func isSame(_ one: [String], _ other: [String]) -> Bool {
+        one.count == other.count && (inAnyOrder ? Set(one) == Set(other) : one == other)
+    }
+
+    /// For each member that all objects of a list have: what may be their names. A number is one only in a key: elsewhere it
+    /// may count something.
+    private static func columns(of list: [JSONText]) -> [[JSONText]] {
         let objects = list.map(\.lastMembers)
-        return objects[0].keys.compactMap { key in
-            let values = objects.compactMap { $0[key] }
-            return values.count == list.count && values.allSatisfy(\.isName) ? names(values) : nil
+        var keys = objects.first.map { Array($0.keys) } ?? []
+        // Each step takes as long as the object before it is large.
+        for object in objects {
+            keys = keys.filter { key in
+                guard let value = object[key] else { return false }
+                return value.kind == .string || value.kind == .number && key.lowercased().hasSuffix("id")
+            }
         }
+        return keys.map { key in objects.compactMap { $0[key] } }
     }
 
-    private static func names(_ values: [JSONText]) -> [String] {
+    /// Each once, but numbers and times as often as they are there.
+    private func names(_ values: [JSONText]) -> [String] {
         var seen: Set<String> = []
-        return values.map(\.plain.spelling).filter { seen.insert($0).inserted }
+        return values.map { name($0.plain) }.filter { seen.insert($0).inserted || !$0.hasLetter }
     }
 
-    /// The same for texts with names between commas or semicolons, in any order.
-    static func areSame(_ one: String, _ other: String) -> Bool {
-        let (mine, theirs) = (names(in: one), names(in: other))
-        return mine.count > 1 && mine == theirs
+    private func name(_ text: String) -> String { inAnyCase ? text.spelling : text.withoutSpaceAround }
+
+    /// The same for texts with names between commas or semicolons, in any order. What has no letter is no name: `1,000` is a
+    /// number, and `48,11` a place.
+    func areSame(_ one: String, _ other: String) -> Bool {
+        let mine = names(in: one)
+        return mine.count > 1 && mine == names(in: other) && mine.allSatisfy(\.hasLetter)
     }
 
-    private static func names(in text: String) -> Set<String> {
-        Set(text.split { $0 == "," || $0 == ";" }.map { String($0).spelling }).subtracting([""])
+    private func names(in text: String) -> Set<String> {
+        Set(text.split { $0 == "," || $0 == ";" }.map { name(String($0)) }).subtracting([""])
     }
 }
 
@@ -200,6 +224,8 @@ extension JSONText {
 }
 
 extension String {
+    fileprivate var hasLetter: Bool { contains(where: \.isLetter) }
+
     /// With LF at the end of each line, where servers that take text for that of a web form have CR and LF.
     fileprivate var withPlainLines: String {
         let (carriageReturn, lineFeed) = (UInt8(ascii: "\r"), UInt8(ascii: "\n"))

@@ -13,8 +13,8 @@ package enum NormalForm: String, Sendable, Equatable, CaseIterable {
     case seconds, minutes
     /// A list in another order.
     case sorted
-    /// A list of names in another case, without spaces around them, each once, or of objects that have the names. Of a text, such
-    /// as Shopify's tags, the names between its commas, in any order.
+    /// A list of names without spaces around them, each once, or of objects that have the names. Of a text, such as Shopify's
+    /// tags, the names between its commas, in any order. With `lowercased`, they may be in another case.
     case named
     /// Null as an empty text or as `false`, or one of these as another.
     case emptied
@@ -39,7 +39,7 @@ extension Field {
         [.trimmed], [.lowercased], [.uppercased], [.rounded], [.seconds], [.minutes], [.sorted], [.emptied],
         [.escaped], [.trimmed, .escaped], [.trimmed, .lowercased], [.trimmed, .uppercased], [.trimmed, .emptied],
         [.squished], [.squished, .lowercased], [.squished, .escaped], [.paragraphs], [.escaped, .paragraphs],
-        [.named], [.named, .sorted],
+        [.named], [.named, .sorted], [.named, .lowercased], [.named, .lowercased, .sorted],
     ]
 
     /// False only for texts that differ in more than case, white space and the order of names, if the answer has no HTML. No form
@@ -48,13 +48,15 @@ extension Field {
         guard isPossible(.trimmed), value.kind == .string, answer.kind == .string else { return true }
         let (mine, theirs) = (value.plain, answer.plain)
         let isHTML = theirs.utf8.contains { $0 == UInt8(ascii: "&") || $0 == UInt8(ascii: "<") }
-        return isHTML || mine.letters == theirs.letters || ListNames.areSame(mine, theirs)
+        return isHTML || mine.letters == theirs.letters
+            || ListNames([.lowercased], inAnyOrder: true).areSame(mine, theirs)
     }
 
     private func isPossible(_ form: NormalForm) -> Bool {
         switch (form, kind) {
         case (.trimmed, .string), (.trimmed, .enum), (.trimmed, .reference), (.lowercased, .string),
-            (.lowercased, .enum), (.uppercased, .string), (.uppercased, .enum), (.emptied, .string), (.emptied, .enum),
+            (.lowercased, .enum), (.lowercased, .list), (.uppercased, .string), (.uppercased, .enum),
+            (.emptied, .string), (.emptied, .enum),
             (.emptied, .reference), (.emptied, .time), (.emptied, .date), (.emptied, .integer), (.emptied, .number),
             (.emptied, .money), (.emptied, .boolean), (.rounded, .number), (.rounded, .money),
             (.rounded, .integer), (.seconds, .time), (.minutes, .time), (.escaped, .string),
