@@ -15,8 +15,9 @@ struct FilledList {
 
     private typealias Members = [String: JSONText]
 
-    /// Whether a list is this one as the server has filled it in or written it, in any order. If the list before showed all that was
-    /// sent, members that an object had there do not count as filled in: what was sent may have removed them.
+    /// Whether a list is this one as the server has filled it in or written it, in any order. If the list before showed all
+    /// that was sent, members that an object had there do not count as filled in, and values only as they were sent: what was
+    /// sent may have removed these members, or written the values otherwise.
     ///
     /// `room`: how many more values may be compared in this transaction. Once it is used up, no list counts as this one.
     func isShown(by list: JSONText, within room: inout Int) -> Bool {
@@ -78,21 +79,22 @@ struct FilledList {
         }
 
         private mutating func fits(_ index: Int, _ place: Int) -> Bool {
+            let isExact = !before.isEmpty
             guard mine[index].kind == .object, theirs[place].kind == .object else {
-                return isSame(mine[index], theirs[place])
+                return isSame(mine[index], theirs[place], exactly: isExact)
             }
-            guard has(shown[place], sent[index]) else { return false }
+            guard has(shown[place], sent[index], exactly: isExact) else { return false }
             room -= shown[place].count
             guard room >= 0 else { return false }
             let added = shown[place].filter { sent[index][$0.key] == nil }
             guard !added.isEmpty else { return true }
-            for known in before where has(known, added) { return false }
+            for known in before where has(known, added, exactly: false) { return false }
             return room >= 0
         }
 
-        private mutating func has(_ known: Members, _ members: Members) -> Bool {
+        private mutating func has(_ known: Members, _ members: Members, exactly: Bool) -> Bool {
             for (name, value) in members {
-                guard isSame(value, known[name] ?? .null) else {
+                guard isSame(value, known[name] ?? .null, exactly: exactly) else {
                     room -= 1
                     return false
                 }
@@ -100,10 +102,10 @@ struct FilledList {
             return true
         }
 
-        private mutating func isSame(_ one: JSONText, _ other: JSONText) -> Bool {
+        private mutating func isSame(_ one: JSONText, _ other: JSONText, exactly: Bool) -> Bool {
             let isScalar = one.kind != .object && one.kind != .array
             room -= 1 + (one.bytes.count + other.bytes.count) / (isScalar ? 128 : 32)
-            return room >= 0 && one.isKept(in: other)
+            return room >= 0 && (exactly ? one.isEquivalent(to: other) : one.isKept(in: other))
         }
     }
 }
