@@ -233,8 +233,12 @@ package struct OutboxChange: Sendable, Equatable {
 }
 
 extension JSONText {
+    /// Whether an element of this list is in another one. One that is written otherwise there is found among the first alone:
+    /// each is compared with each.
     fileprivate func sharesElement(with other: JSONText) -> Bool {
-        !Set(elements.map { EquivalenceKey($0) }).isDisjoint(with: other.elements.map { EquivalenceKey($0) })
+        let (mine, theirs) = (elements, other.elements)
+        return !Set(mine.map { EquivalenceKey($0) }).isDisjoint(with: theirs.map { EquivalenceKey($0) })
+            || mine.prefix(20).contains { mine in theirs.prefix(20).contains { mine.isKept(in: $0) } }
     }
 }
 
