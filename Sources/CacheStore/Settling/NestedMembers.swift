@@ -15,10 +15,12 @@ struct NestedMembers {
     func names(of record: JSONText) -> Set<String> { Set(flat(record).members.map(\.key)) }
 
     /// Whether the names of a record hold a field, in either of its places.
-    func hold(_ field: Field, in names: Set<String>) -> Bool {
+    func hold(_ field: Field, in names: Set<String>) -> Bool { self.names(of: field).contains(where: names.contains) }
+
+    /// The names under which a record may have the field.
+    func names(of field: Field) -> [String] {
         let steps = field.source.map(JSONPath.steps) ?? []
-        return names.contains(field.name)
-            || steps.indices.contains { names.contains(steps[...$0].joined(separator: String(Self.separator))) }
+        return [field.name] + steps.indices.map { steps[...$0].joined(separator: String(Self.separator)) }
     }
 
     func flat(_ record: JSONText) -> JSONText {

@@ -9,8 +9,8 @@ internal import JSONText
 struct ViewMerge {
     let entity: Entity
     let view: RecordView
-    /// Members that no view has had are what was sent; only the record's own address shows that they are gone, and only
-    /// once it has caught up.
+    /// Members that no view has had are what was sent. Only the record's own address shows that they are gone, once it has
+    /// caught up; those inside an object also go with a view that shows it without them, unless a field is read from there.
     let isSettling: Bool
     /// The view has only the members that changed, so it removes nothing either.
     var isPartial = false
@@ -118,7 +118,7 @@ struct ViewMerge {
 
     /// Those of the names that no field is read from.
     private func unread(_ names: Set<String>) -> Set<String> {
-        names.filter { name in !entity.fields.contains { nested.hold($0, in: [name]) } }
+        names.isEmpty ? names : names.subtracting(entity.fields.flatMap { nested.names(of: $0) })
     }
 
     /// Fields that the view has in their other place: what the record has under their names is older.
