@@ -74,9 +74,7 @@ struct Merge {
             guard !own.comparison.isSame(server, before, of: field) else { continue }
             let isShown = change.tried && own.comparison.isSame(server, local, of: field)
             if isShown { shown.append((field, server, before)) }
-            if let merged = mergedSet(
-                field, before, local, server, sent: (own.sent[field] ?? []) + change.sent(field))
-            {
+            if let merged = mergedSet(field, of: change, local, server, own) {
                 change = try store(merged, of: field, in: change)
                 continue
             }
@@ -156,15 +154,22 @@ struct Merge {
         }
     }
 
-    /// The merged value of a field that merges as a set; nil for any other field, and when one side is not a list.
-    ///
-    /// `sent`: what earlier local changes may have set. The local list was made from the last one that the server shows.
+    /// The merged value of a field that merges as a set; nil for any other field, and when one side is not a list, or when the
+    /// server has made its list of the one that was sent: both together would have each element twice.
     private func mergedSet(
-        _ field: String, _ base: JSONText, _ local: JSONText, _ server: JSONText, sent: [JSONText]
+        _ field: String, of change: OutboxTable.Entry, _ local: JSONText, _ server: JSONText, _ own: OwnValues
     ) -> JSONText? {
-        guard entity[field: field]?.mergesAsSet == true else { return nil }
+        guard let known = entity[field: field], known.mergesAsSet else { return nil }
+        let base = change.base[field] ?? .null
         guard [base, local, server].allSatisfy({ $0.kind == .array || $0.kind == .null }) else { return nil }
-        let shown = sent.map(\.elements).last {
+        if change.tried, !known.isSame(local, server),
+            isMade(server, of: local, before: base, in: field)
+                || own.comparison.meaning.newForms(from: local, to: server, of: field) != nil
+        {
+            return nil
+        }
+        // What earlier local changes may have set. The local list was made from the last one that the server shows.
+        let shown = ((own.sent[field] ?? []) + change.sent(field)).map(\.elements).last {
             SetMerge(base: base.elements, local: $0, server: server.elements).isShown
         }
         return SetMerge(base: shown ?? base.elements, local: local.elements, server: server.elements).merged

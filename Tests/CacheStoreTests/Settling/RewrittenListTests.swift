@@ -14,8 +14,8 @@ struct RewrittenListTests {
 
     private let now = TestCache.now
 
-    private func cache(_ record: String) async throws -> TestCache {
-        let cache = try TestCache(schema: Self.schema)
+    private func cache(_ record: String, schema: String = RewrittenListTests.schema) async throws -> TestCache {
+        let cache = try TestCache(schema: schema)
         _ = try await cache.pull("orders", "[\(record)]")
         return cache
     }
@@ -55,6 +55,18 @@ struct RewrittenListTests {
         let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
         let entity = try #require(cache.store.schema["orders"])
         #expect(change.isSaid(by: try JSONText(parsing: #"{"tags":\#(shown)}"#), of: entity))
+    }
+
+    @Test(
+        "a set that the server rewrote is not merged with itself",
+        arguments: rewritten + [(#"[{"sku":"x"}]"#, #"[{"id":1,"sku":"x"}]"#)])
+    func lostSet(_ sent: String, _ shown: String) async throws {
+        let schema = Self.schema.replacing("tags: { type: list }", with: "tags: { type: list, merge: set }")
+        let cache = try await cache(#"{"id":"a","tags":[]}"#, schema: schema)
+        try await edited(cache, #"{"tags":\#(sent)}"#, then: #"{"notes":"N"}"#)
+        _ = try await cache.pull("orders", #"[{"id":"a","tags":\#(shown)}]"#)
+        let body = try #require(try cache.store.readyChanges(limit: 1, at: now).first).body["tags"]
+        #expect(try [sent, shown].map(JSONText.init(parsing:)).contains { $0 == body })
     }
 
     @Test("a record with the list as the server writes it is the created one", arguments: rewritten)
