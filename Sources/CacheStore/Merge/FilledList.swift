@@ -9,8 +9,8 @@ struct FilledList {
 
     /// Each object is compared with each one before and each one shown; longer lists are never taken for this one.
     private static let mostComparisons = 100_000
-    /// How many values of members are compared; a long one counts as one more for each 128 bytes, or 32 if it is an object or a
-    /// list. The server chooses what its objects have: if each one nearly fits many others, nearly all members are compared.
+    /// How many values of members are compared; a long one counts as one more for each 32 bytes. The server chooses what its
+    /// objects have: if each one nearly fits many others, nearly all members are compared.
     private static let mostValues = 300_000
 
     private typealias Members = [String: JSONText]
@@ -103,8 +103,7 @@ struct FilledList {
         }
 
         private mutating func isSame(_ one: JSONText, _ other: JSONText, exactly: Bool) -> Bool {
-            let isScalar = one.kind != .object && one.kind != .array
-            room -= 1 + (one.bytes.count + other.bytes.count) / (isScalar ? 128 : 32)
+            room -= 1 + (one.bytes.count + other.bytes.count) / 32
             return room >= 0 && (exactly ? one.isEquivalent(to: other) : one.isKept(in: other))
         }
     }
