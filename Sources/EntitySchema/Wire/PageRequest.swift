@@ -45,6 +45,7 @@ package struct PageRequest: Sendable, Equatable {
         if let continued { return continued.request }
         var request = call?.method == "POST" ? .query(wirePath, call?.body?.filled(value)) : WireRequest.get(wirePath)
         request.mayQuoteAnswer = mayQuoteAnswer
+        request.isSentOnce = list.isScroll && position != nil
         let own = (call?.headers ?? []).compactMap { header in
             header.value.text(value).map { WireRequest.Header(header.name, $0) }
         }
@@ -146,6 +147,12 @@ package struct PageRequest: Sendable, Equatable {
     /// Whether the position is JSON text.
     package var hasTypedCursor: Bool {
         list.style.positionName == "cursor" && (list.continuation != nil || isNamed("cursor"))
+    }
+
+    /// False for a cursor that would stand in a path and lead to another place, such as `..`.
+    package func canSend(_ cursor: String) -> Bool {
+        let path = list.continuation?.call.path?.placeholders ?? []
+        return !path.contains { $0.name == .value("cursor") } || Entity.segment(cursor) != nil
     }
 
     private var cursor: JSONText? { position.flatMap { try? JSONText(parsing: $0) } }

@@ -43,6 +43,8 @@ package struct WireRequest: Sendable, Equatable {
     package var mayQuoteAnswer = true
     /// Changes nothing at the upstream, whatever its method: it may be sent twice, and its answer may be a large list.
     package var isReading = false
+    /// A reading that is not repeated if its answer is lost: it moves a scroll on.
+    package var isSentOnce = false
     /// The call of the batch that it was an element of; nil if it was sent by itself.
     package var batchCall: String?
 

@@ -108,9 +108,8 @@ struct NextPage {
     private func cursor(_ place: Place, _ body: JSONText, isEmpty: Bool) throws(UpstreamError) -> String? {
         // Programs in PHP write false for nothing.
         guard let value = place.value(in: body), value.boolean != false else { return nil }
-        guard value.kind == .string || value.kind == .number || value.kind == .array && request.hasTypedCursor else {
-            throw malformed(place, value, "a cursor")
-        }
+        let isCursor = value.kind == .string || value.kind == .number || value.kind == .array && request.hasTypedCursor
+        guard isCursor, request.canSend(value.plain) else { throw malformed(place, value, "a cursor") }
         // A cursor of 0 is where the list begins, or says that it is over; after an empty page it cannot be the former.
         let isOver = isEmpty && request.hasEnd && value.plain == "0"
         return value.plain.isEmpty || isOver ? nil : written(value)

@@ -46,10 +46,10 @@ struct HTTPCaller: Sendable {
         let isLarge = call.isReading || call.hasManyAnswers
         request.maximumBody = isLarge ? maximumBody : min(maximumBody, Self.largestAnswerToChange)
         transfer.apply(to: &request)
-        request.isSentOnce = budget != nil
+        request.isSentOnce = budget != nil || call.isSentOnce
         let isChange = !call.isReading
         var outcome = try await exchange(request, isChange)
-        if case .failure(.dropped) = outcome { outcome = try await exchange(request, isChange) }
+        if case .failure(.dropped) = outcome, !call.isSentOnce { outcome = try await exchange(request, isChange) }
         do {
             return try outcome.get()
         } catch {

@@ -9,7 +9,7 @@ import Testing
 @Suite("Pages that another call gives out")
 struct ContinuationTests {
     private func upstream(
-        _ paging: String, _ answer: @escaping @Sendable (HTTPRequest) -> HTTPResponse
+        _ paging: String, _ answer: @escaping @Sendable (HTTPRequest) throws(TransportError) -> HTTPResponse
     ) throws -> (plan: PullPlan, upstream: HTTPUpstream, transport: ScriptedTransport) {
         let schema = try EntitySchema(
             yaml: """
@@ -20,7 +20,7 @@ struct ContinuationTests {
                     fields: { id: { type: string } }
                     pull: { call: POST /list, body: { path: "" }, pagination: { style: cursor, size: none, \(paging) } }
                 """, file: "s.yaml")
-        let transport = ScriptedTransport { answer($0) }
+        let transport = ScriptedTransport { (request) throws(TransportError) in try answer(request) }
         let upstream = HTTPUpstream(plan: schema.upstream, transport: transport, token: nil)
         return (try #require(schema["files"]?.pull), upstream, transport)
     }
@@ -78,6 +78,40 @@ struct ContinuationTests {
             }
             let page = try await upstream.page(plan.request(of: "files", at: #""s""#))
             #expect(page.next == (more ? #""s""# : nil))
+        }
+    }
+
+    @Test("a page of a scroll is asked for once, even if the kept connection was dead", arguments: [true, false])
+    func dead(_ isScroll: Bool) async throws {
+        let (plan, upstream, transport) = try upstream("next: id, scroll: \(isScroll), \(Self.call)") {
+            (_) throws(TransportError) in throw .dropped("the connection ended")
+        }
+        let cases: [(position: String?, times: Int)] = [(nil, 2), (#""s""#, isScroll ? 1 : 2)]
+        for (position, times) in cases {
+            let before = transport.requests.count
+            await #expect(throws: UpstreamError.unclear(status: nil, "the connection ended")) {
+                try await upstream.page(plan.request(of: "files", at: position))
+            }
+            #expect(transport.requests.count == before + times)
+            #expect(transport.requests.last?.isSentOnce == (times == 1))
+        }
+    }
+
+    @Test("a cursor that would lead from its path to another place is refused", arguments: ["..", ".", "a/../b"])
+    func steps(_ cursor: String) async throws {
+        for (call, isInPath) in [(#"continue: { call: "POST /at/{$cursor}" }"#, true), (Self.call, false)] {
+            let (plan, upstream, _) = try upstream("next: cursor, \(call)") { _ in
+                .json(200, #"{"entries":[{"id":"a"}],"cursor":"\#(cursor)"}"#)
+            }
+            guard isInPath else {
+                #expect(try await upstream.page(plan.request(of: "files")).next == #""\#(cursor)""#)
+                continue
+            }
+            await #expect(
+                throws: UpstreamError.malformed(
+                    #"/list answered "\#(cursor)" at cursor, where a cursor is expected; correct pagination.next "#
+                        + "in the schema")
+            ) { try await upstream.page(plan.request(of: "files")) }
         }
     }
 }
