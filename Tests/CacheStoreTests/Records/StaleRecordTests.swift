@@ -1,3 +1,4 @@
+import GRDB
 import JSONText
 import SQLiteStore
 import TestSupport
