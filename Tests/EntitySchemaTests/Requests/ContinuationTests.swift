@@ -154,7 +154,7 @@ struct ContinuationTests {
     func monday() throws {
         let plan = try plan(Self.monday)
         let first = try #require(plan.request(of: "items", since: "2026-01-31T09:00:00Z").request.body)
-        #expect(first.at(path: "variables.rules.0.compare_value")?.text == #"["EXACT","2026-01-31"]"#)
+        #expect(first.at(path: "variables.rules.0.compare_value")?.text == #"["EXACT","2026-01-30"]"#)
         #expect(first.at(path: "variables.n") == 500)
         let later = try #require(plan.request(of: "items", at: #""MSw5""#, since: "2026-01-31T09:00:00Z").request.body)
         #expect(later["variables"]?.text == #"{"n":500,"at":"MSw5"}"#)
