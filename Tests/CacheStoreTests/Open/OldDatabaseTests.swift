@@ -170,7 +170,7 @@ struct OldDatabaseTests {
     func sameSettings() throws {
         let own = [
             "added_members", "columns:", "derived", "drift:", "epoch", "given:", "large:", "reminders", "search_merge:",
-            "secrets_proof:", "tables",
+            "secrets_proof:", "tables", "unsaid:",
         ]
         let (old, new) = try rows(of: "sync_setting")
         func kept(_ rows: [Row]) -> [Row] {

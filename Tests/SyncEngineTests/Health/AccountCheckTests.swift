@@ -23,6 +23,7 @@ struct AccountCheckTests {
         test.upstream.fail(.unauthorized("PATCH /orders/a answered 401"))
         try await test.change("a", #"{"notes":"x"}"#)
         test.engine.noteLocalWrite()
+        try await test.until { !test.upstream.pushes.isEmpty }
     }
 
     /// Lets time pass until the engine ends because the token belongs to company-2.

@@ -68,14 +68,13 @@ struct ChildReader {
         list.elementCount != cut && !ListDoubt.isPart(list, at: detail.list.records, in: record)
     }
 
-    /// Which record embeds only a part of its children, in words; nil if none of these does.
+    /// Which record says that it embeds only a part of its children, in words; nil if none of these does.
     func part(of families: [Family]) -> String? {
-        families.first { !$0.isComplete }.map { family in
-            if let cut, family.children.count == cut { return Self.words(cut: cut, detail.entity, of: parent) }
-            return """
-                \(parent.name)/\(family.key.plain.cut(toBytes: 100)) says that it has more than the \(family.children.count.grouped) \
-                that it shows; let pull.detail of \(parent.name) read them by a path
-                """
+        families.first { !$0.isComplete && $0.children.count != cut }.map { family in
+            """
+            \(parent.name)/\(family.key.plain.cut(toBytes: 100)) says that it has more than the \(family.children.count.grouped) \
+            that it shows; let pull.detail of \(parent.name) read them by a path
+            """
         }
     }
 
