@@ -311,7 +311,7 @@ struct OutageTests {
             test.upstream.failRecords(failure)
             try await test.change("a", #"{"notes":"mine"}"#)
             test.engine.noteLocalWrite()
-            try await test.until { test.engine.status().state == .error }
+            try await test.until { test.upstream.recordRequests >= 5 }
             try test.upstream.set("/orders", #"[{"id":"a","notes":"n"},{"id":"b","notes":"new"}]"#)
             let end = test.clock.timestamp + .seconds(3600)
             try await test.until(step: .seconds(10)) {

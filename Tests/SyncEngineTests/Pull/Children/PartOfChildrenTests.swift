@@ -131,6 +131,7 @@ struct PartOfChildrenTests {
                 let found = messages[request.path] ?? list
                 return .success(Page(records: found, count: found.elementCount))
             }
+            test.clock.advance(by: .seconds(1))
             try await test.pull()
             try await test.pullDetails()
         }
