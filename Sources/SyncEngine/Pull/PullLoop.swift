@@ -80,11 +80,14 @@ actor PullLoop: TokenRefusalObserver {
 
     /// Starts or joins a run and waits for its end; throws why it failed.
     func sync(_ request: SyncRequest) async throws(SyncError) {
-        await self.request(request)
+        await monitor.retryAuthorization()
         if let ended = waiters.ended { throw ended }
         let joins = run.takesOn(request)
+        if !joins { schedule(request) }
         let result = await withCheckedContinuation { continuation in
             waiters.add(continuation, for: joins ? run.number : run.number + 1)
+            // Not before: the run could end before its caller waits for it.
+            if !joins { Task { await environment.sleeps.pull.wake() } }
         }
         try result.get()
     }
@@ -158,8 +161,10 @@ actor PullLoop: TokenRefusalObserver {
             if await monitor.breaker.isDown, await !monitor.isPaused { try await steps.probe() }
             let time = environment.monotonicNow()
             if let nextSyncAt, nextSyncAt <= time { await monitor.retryAuthorization() }
-            let due = requested ?? ((nextSyncAt ?? time) <= time ? SyncRequest() : nil)
-            if let due, await monitor.canCall {
+            let isDue = requested != nil || (nextSyncAt ?? time) <= time
+            if isDue, await monitor.canCall {
+                // With what was asked for meanwhile: its callers wait for this run.
+                let due = requested ?? SyncRequest()
                 requested = nil
                 let result = try await runOnce(due, steps)
                 let wait = environment.schedule.wait(afterFailures: run.error == nil ? 0 : run.failures)

@@ -85,6 +85,18 @@ struct RefusedReadTests {
         }
     }
 
+    @Test("however soon runs end, each caller hears of the one that it asked for")
+    func shortRuns() async throws {
+        let test = try test()
+        try await test.running {
+            try await test.engine.sync(SyncRequest())
+            for path in ["/parts", "/orders", "/customers"] { test.upstream.failList(path, refusal) }
+            for _ in 1...200 {
+                await #expect(throws: SyncError.self) { try await test.engine.sync(SyncRequest()) }
+            }
+        }
+    }
+
     @Test("a list without content is no sign that the token counts")
     func emptyLists() async throws {
         let test = try TestEngine(schema: Self.shop)
