@@ -176,7 +176,7 @@ struct TombstonePullTests {
         try await test.pull()
         try serve(test, "[]", "[\(Self.deletion("b", "11:00:00"))]")
         try await test.pull()
-        #expect(Set(askedSince(test)) == ["2026-01-01T09:59:50.000Z"])
+        #expect(askedSince(test).last == "2026-01-01T09:59:50.000Z")
         #expect(try test.keys() == ["a", "c"])
     }
 
