@@ -110,7 +110,7 @@ struct RecordDependents {
 
     private func noteParents(_ reference: RecordPlan.Reference, _ version: Version) {
         let isSent = reference.isSimple && version.image.isPlain
-        // As in most pulls.
+        // Their figures are all sent, as in most pulls.
         if isSent, reference.unsaid?.isRaised == false { return }
         let (shown, remote) = (version.shown[reference.place], version.remote[reference.place])
         for value in shown == remote ? [shown] : [shown, remote] {

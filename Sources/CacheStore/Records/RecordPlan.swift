@@ -16,7 +16,7 @@ final class RecordPlan: Sendable {
         var counted: Fields
         /// The other record's figures can be had from its server's values and the differing records alone.
         var isSimple: Bool
-        /// That of the other records, if they have figures.
+        /// The other entity's mark, if that has figures.
         var unsaid: RecordMark?
     }
 

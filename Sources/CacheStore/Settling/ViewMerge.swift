@@ -99,8 +99,8 @@ struct ViewMerge {
         }
     }
 
-    /// The members that the view shows to be gone: those that it had itself, and what is in an object that it shows and no
-    /// other view has had. Where a field is read from there, that is what was sent.
+    /// The members that the view shows to be gone: those that it had itself, and those inside an object that it shows which no
+    /// other view has had. One that a field is read from stays: it is what was sent.
     private func gone(_ lacking: Set<String>, _ before: Set<String>, _ after: ViewTable.Members) -> Set<String> {
         guard !removesNothing else { return [] }
         var others = after.names

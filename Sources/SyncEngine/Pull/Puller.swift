@@ -170,7 +170,9 @@ struct PullSummary: Equatable {
         heldTombstones.formUnion(outcome.heldTombstones)
     }
 
-    mutating func note(_ problem: String?, _ part: String?, _ families: [ChildReader.Family], of children: String) {
+    mutating func note(
+        _ families: [ChildReader.Family], _ problem: String? = nil, _ part: String? = nil, of children: String
+    ) {
         childProblem = childProblem ?? problem
         parts[children] = parts[children] ?? part
         guard let most = families.map(\.children.count).max() else { return }

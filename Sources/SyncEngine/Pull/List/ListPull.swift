@@ -206,7 +206,7 @@ struct ListPull {
             page.children += reader.pulled(
                 families,
                 deletes: puller.deletionGuard.confirmed.contains(reader.detail.entity) ? .all : .none)
-            progress.summary.note(problem, reader.part(of: families), families, of: reader.detail.entity)
+            progress.summary.note(families, problem, reader.part(of: families), of: reader.detail.entity)
         }
         page.isDelta = pull.kind == .delta
         page.isOfEverything = pullsEverything

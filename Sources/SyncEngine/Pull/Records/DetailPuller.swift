@@ -93,7 +93,7 @@ struct DetailPuller {
             async let next = isLarge || isLast ? nil : fetch(after: last, all: all)
             failure = failure ?? batch.failures.first
             summary.parts.merge(parts(of: batch)) { first, _ in first }
-            for (name, family) in batch.fetched.flatMap(\.families) { summary.note(nil, nil, [family], of: name) }
+            for (name, family) in batch.fetched.flatMap(\.families) { summary.note([family], of: name) }
             for (name, outcome) in try await write(batch) { missing[name, default: ChildOutcome()] += outcome }
             fetched = try await next
             if let ending = batch.ending { throw ending }

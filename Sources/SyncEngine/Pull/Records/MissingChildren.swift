@@ -12,9 +12,7 @@ struct MissingChildren {
     let detail: PullPlan.Detail
     let now: @Sendable () -> Timestamp
 
-    private var reader: ChildReader {
-        ChildReader(parent: parent, detail: detail, cut: store.cut(of: detail.entity, in: parent))
-    }
+    private var reader: ChildReader { store.childReader(parent, detail) }
 
     struct Outcome {
         var deleted = 0
@@ -112,9 +110,9 @@ extension Puller {
 
     /// Reads the children of these parents. A person who has confirmed what lists lack believes also those that may be cut.
     func childReader(_ parent: Entity, _ detail: PullPlan.Detail) -> ChildReader {
-        let isConfirmed = deletionGuard.confirmed.contains(detail.entity)
-        let cut = isConfirmed ? nil : store.cut(of: detail.entity, in: parent)
-        return ChildReader(parent: parent, detail: detail, cut: cut)
+        var reader = store.childReader(parent, detail)
+        if deletionGuard.confirmed.contains(detail.entity) { reader.cut = nil }
+        return reader
     }
 
     /// Children that cannot be confirmed, and those without a parent, are deleted when a later pull lacks them as well,
@@ -158,6 +156,11 @@ extension CacheStore {
     /// At how many of these children the lists of such parents may be cut; nil if nothing suggests that they are.
     func cut(of children: String, in parent: Entity) -> Int? {
         (try? setting(Self.cutSetting(children, in: parent))).flatMap { Int($0) }
+    }
+
+    /// Reads the children of these parents, whose lists may be cut.
+    func childReader(_ parent: Entity, _ detail: PullPlan.Detail) -> ChildReader {
+        ChildReader(parent: parent, detail: detail, cut: cut(of: detail.entity, in: parent))
     }
 
     fileprivate static func cutSetting(_ children: String, in parent: Entity) -> String {

@@ -138,8 +138,7 @@ struct RecordReader {
     }
 
     private func children(of family: Family) async throws -> ChildReader.Family {
-        let cut = store.cut(of: family.detail.entity, in: family.parent)
-        return try await ChildReader(parent: family.parent, detail: family.detail, cut: cut)
+        try await store.childReader(family.parent, family.detail)
             .family(of: family.record, key: family.key, from: upstream)
     }
 }
