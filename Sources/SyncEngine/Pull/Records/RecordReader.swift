@@ -66,25 +66,18 @@ struct RecordReader {
         return nil
     }
 
-    enum SiblingVerdict {
-        case here(RemoteRecord)
-        case absent
-        /// The text says why.
-        case cannotSay(String)
-    }
-
     /// What the list of the record's siblings says of it. A list that may lack some says nothing, nor does an empty one
     /// while all others like it are empty.
-    func verdictOfSiblings(of entity: Entity, _ known: JSONText) async throws -> SiblingVerdict {
+    func verdictOfSiblings(of entity: Entity, _ known: JSONText) async throws -> AbsenceJudge.Verdict {
         guard let family = try family(of: entity, known) else { return .cannotSay("its parent is not known") }
         let siblings = try await children(of: family)
         if let found = child(known, among: siblings, entity) { return .here(record(of: family, found)) }
         if let found = try await childElsewhere(known, entity) { return .here(found) }
         guard siblings.isComplete else { return .cannotSay("the list of \(entity.name) may lack some") }
-        guard siblings.children.isEmpty else { return .absent }
+        guard siblings.children.isEmpty else { return .gone }
         let witness = FamilyWitness(store: store, upstream: upstream, parent: family.parent, detail: family.detail)
         return try await witness.isWell(than: family.key)
-            ? .absent : .cannotSay("every list of \(entity.name) is empty now")
+            ? .gone : .cannotSay("every list of \(entity.name) is empty now")
     }
 
     private func child(_ known: JSONText, among siblings: ChildReader.Family, _ entity: Entity) -> JSONText? {

@@ -196,10 +196,8 @@ extension Pusher {
         _ known: JSONText, _ entity: Entity
     ) async throws -> AbsenceJudge.Verdict {
         let verdict = try await reader.verdictOfSiblings(of: entity, known)
-        if case .here(let found) = verdict { return .here(found) }
-        if try store.isNew(entity.name, key: known[entity.key]?.plain ?? "", at: now()) { return .settling }
-        if case .cannotSay(let reason) = verdict { return .cannotSay(reason) }
-        return .gone
+        if case .here = verdict { return verdict }
+        return try store.isNew(entity.name, key: known[entity.key]?.plain ?? "", at: now()) ? .settling : verdict
     }
 
     /// A redirect concerns the account, unless the upstream, asked for the record, shows another one, into which it was

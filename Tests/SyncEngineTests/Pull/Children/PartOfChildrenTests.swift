@@ -81,9 +81,9 @@ struct PartOfChildrenTests {
         for (key, order, isKnown) in [("a1", "a", false), ("d10", "d", true)] {
             let known = try JSONText(parsing: #"{"id":"\#(key)","order_id":"\#(order)"}"#)
             switch try await reader.verdictOfSiblings(of: messages, known) {
-            case .absent: #expect(isKnown, "\(key)")
+            case .gone: #expect(isKnown, "\(key)")
             case .cannotSay: #expect(!isKnown, "\(key)")
-            case .here: Issue.record("\(key) is not listed")
+            case .here, .settling: Issue.record("\(key) is not listed")
             }
         }
     }
