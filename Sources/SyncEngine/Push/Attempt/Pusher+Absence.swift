@@ -12,11 +12,10 @@ extension Pusher {
         _ change: OutboxChange, _ entity: Entity, _ failure: PushFailure
     ) async throws -> UpstreamError? {
         if failure.status == 428, schema.upstream.version == nil {
-            var failure = failure
-            failure.message +=
-                "; the upstream wants to know the version that a change is based on: set upstream.version in the schema, "
+            let advice =
+                "the upstream wants to know the version that a change is based on: set upstream.version in the schema, "
                 + "then retry"
-            return try await finish(change, as: .failed(failure))
+            return try await finish(change, as: .failed(failure.adding(advice)))
         }
         if change.operation == .create { return try await meetExisting(change, entity, failure) }
         do {
@@ -26,7 +25,7 @@ extension Pusher {
                     return try await finish(change, as: .acknowledged(record: nil))
                 }
                 let isRule = isRule(failure, change, entity, base, found)
-                let outcome = isRule ? .failed(refusal(failure)) : again(change, failure, atOnce: true)
+                let outcome = isRule ? .failed(failure.classified(as: .refused)) : again(change, failure, atOnce: true)
                 return try await finish(change, as: outcome)
             }
             let verdict = try await verdict(on: change.address, entity, wasRead: true)
@@ -70,10 +69,6 @@ extension Pusher {
         return entity.fieldsNamed(in: change.operation, record: change.record, besides: sent).filter {
             $0 != entity.key
         }
-    }
-
-    private func refusal(_ failure: PushFailure) -> PushFailure {
-        PushFailure(.refused, status: failure.status, message: failure.message)
     }
 
     /// A deletion whose answer was lost, to be repeated; nil when nothing is left to delete.
@@ -168,9 +163,8 @@ extension Pusher {
     }
 
     private func notThereYet(_ failure: PushFailure) -> PushOutcome {
-        let message = "\(failure.message); what is missing was made a moment ago, so the change is sent again later"
-        let unseen = PushFailure(.unseen, status: failure.status, message: message)
-        return .waiting(unseen, at: monotonicNow() + Self.lookUpWait, counted: false)
+        later(
+            failure.classified(as: .unseen), "what is missing was made a moment ago, so the change is sent again later")
     }
 
     /// Whether the upstream lacks a record. `wasRead`: it was just asked for and not found.
@@ -209,10 +203,8 @@ extension Pusher {
             do {
                 _ = try await reader.record(of: entity, known: change.address)
             } catch UpstreamError.another(let message) {
-                var failure = failure
-                failure.message +=
-                    "; \(message), so the two may have been merged: discard this change, and make it there"
-                return try await finish(change, as: .failed(failure), appliedNothing: true)
+                let advice = "\(message), so the two may have been merged: discard this change, and make it there"
+                return try await finish(change, as: .failed(failure.adding(advice)), appliedNothing: true)
             } catch UpstreamError.cancelled {
                 throw CancellationError()
             } catch is UpstreamError {}
@@ -233,25 +225,18 @@ extension Pusher {
         case .gone: return change.operation == .delete ? .acknowledged(record: nil) : .gone(failure)
         case .settling:
             // Of another class than when the record is there, because only that answer fails a change when it comes again.
-            let unseen = PushFailure(.unseen, status: failure.status, message: failure.message)
-            return .waiting(unseen, at: monotonicNow() + retry.base, counted: false)
+            return .waiting(failure.classified(as: .unseen), at: monotonicNow() + retry.base, counted: false)
         // The record exists, so the answer is about this change: the path of its route, or a rule of the server. Until the
         // upstream has settled, the record may also have been deleted, by an attempt whose answer was lost or by someone else,
         // at a server whose reads lag.
         case .here(let found) where failure.errorClass == .gone && change.errorClass == .gone && !found.isRepeated:
-            return reconciler.wasFirstSentRecently(change) ? stillShown(failure) : .failed(failure)
+            guard reconciler.wasFirstSentRecently(change) else { return .failed(failure) }
+            return later(
+                failure, "the upstream still shows the record, but may be behind, so this is sent again later")
         case .here: return again(change, failure)
         case .cannotSay(let reason):
-            var failure = failure
-            failure.message += "; whether the record is gone is not known: \(reason)"
-            return again(change, failure)
+            return again(change, failure.adding("whether the record is gone is not known: \(reason)"))
         }
-    }
-
-    private func stillShown(_ failure: PushFailure) -> PushOutcome {
-        var waiting = failure
-        waiting.message += "; the upstream still shows the record, but may be behind, so this is sent again later"
-        return .waiting(waiting, at: monotonicNow() + Self.lookUpWait, counted: false)
     }
 
     /// The outcome when the witness could not be asked, or was not there either.
@@ -271,8 +256,7 @@ extension Pusher {
     private func undecided(_ change: OutboxChange, _ failure: PushFailure, _ message: String) -> PushOutcome {
         // Not of the class `gone`: after that the next 404 fails the change, which is right only if the record was
         // there.
-        let undecided = PushFailure(
-            .server, status: failure.status, message: "\(failure.message); whether that is so is not known: \(message)")
+        let undecided = failure.classified(as: .server).adding("whether that is so is not known: \(message)")
         let last = change.errorClass == .server ? change.lastAttemptAt : nil
         let pause = retry.delay(after: last.map { now().since($0) } ?? .zero, random: random())
         return .waiting(undecided, at: monotonicNow() + pause, counted: false)

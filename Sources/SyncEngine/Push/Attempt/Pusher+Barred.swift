@@ -9,29 +9,24 @@ extension Pusher {
     func outcome(
         ofBarred change: OutboxChange, _ status: Int, _ message: String, isLookUp: Bool = false
     ) async throws -> PushOutcome {
+        let failure = PushFailure(.barred, status: status, message: message)
         guard try await verdict(on: change, message, AccountBar.Cause(status: status)) == .concernsChange else {
             let wait = await passage.wait()
-            return .waiting(
-                PushFailure(.barred, status: status, message: message), at: monotonicNow() + wait,
-                counted: false)
+            return .waiting(failure, at: monotonicNow() + wait, counted: false)
         }
-        guard !isLookUp, status == 402 || status == 403 else {
-            return again(change, PushFailure(.barred, status: status, message: message))
-        }
+        guard !isLookUp, status == 402 || status == 403 else { return again(change, failure) }
         return try await outcome(
-            ofRefused: change,
-            PushFailure(.refused, status: status, message: "\(message); other changes are accepted"))
+            ofRefused: change, failure.classified(as: .refused).adding("other changes are accepted"))
     }
 
     /// The change was answered 401. A token that has expired is refused for every change, so nothing is counted until
     /// others get through.
     func outcome(ofUnauthorized change: OutboxChange, _ message: String) async throws -> PushOutcome {
-        var failure = PushFailure(.unauthorized, status: 401, message: message)
+        let failure = PushFailure(.unauthorized, status: 401, message: message)
         guard try await verdict(on: change, message, .token) == .concernsChange else {
             return .waiting(failure, at: monotonicNow(), counted: false)
         }
-        failure.message += "; other changes are accepted"
-        return again(change, failure)
+        return again(change, failure.adding("other changes are accepted"))
     }
 
     private func verdict(

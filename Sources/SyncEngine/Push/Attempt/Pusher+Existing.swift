@@ -42,17 +42,13 @@ extension Pusher {
     }
 
     func notShownYet(_ failure: PushFailure) -> PushOutcome {
-        var waiting = failure
-        waiting.message += "; an earlier attempt may still be in progress, so this one is repeated later"
-        return .waiting(waiting, at: monotonicNow() + Self.lookUpWait, counted: false)
+        later(failure, "an earlier attempt may still be in progress, so this one is repeated later")
     }
 
     func unclear(_ failure: PushFailure, because reason: String? = nil) -> PushFailure {
         let reason = reason.map { ", and \($0)" } ?? ""
-        return PushFailure(
-            .unclear, status: failure.status,
-            message:
-                "\(failure.message); the answer to an earlier attempt was lost\(reason): check whether the upstream "
-                + "has the record, then retry or discard")
+        return failure.classified(as: .unclear).adding(
+            "the answer to an earlier attempt was lost\(reason): check whether the upstream has the record, then retry "
+                + "or discard")
     }
 }

@@ -147,7 +147,7 @@ extension Pusher {
             && monotonicNow().since(freshness.callableSince) >= .seconds(600)
     }
 
-    /// Between two look-ups of a creation that the upstream may not show yet.
+    /// Between two look-ups or attempts while the upstream may be behind.
     static let lookUpWait = Duration.seconds(10)
 
     /// Until the next look-up, after one that said nothing. Those before a first attempt are not counted, so the time since
@@ -247,10 +247,9 @@ extension Pusher {
         let record = "\(entity.name)/\(entity.shownKey(of: change.address))"
         // A replica that is behind lacks what a list has just shown.
         if try store.hasJustCome(entity.name, key: change.key, at: now()) {
-            let failure = PushFailure(.unseen, message: "\(record) is not found by its key yet; looking again later")
+            let failure = PushFailure(.unseen, message: "\(record) is not found by its key yet")
             guard try await store.begin(change, at: now(), isLookUp: true) else { return nil }
-            let next = monotonicNow() + Self.lookUpWait
-            try await finish(change, as: .waiting(failure, at: next, counted: false), appliedNothing: true)
+            try await finish(change, as: later(failure, "looking again later"), appliedNothing: true)
             return nil
         }
         let failure = PushFailure(.gone, message: "\(record) was asked for before the change, and is gone")
@@ -272,17 +271,17 @@ extension Pusher {
         case .unclear, .locked:
             var failure = PushFailure(error.status == nil ? .timeout : .server, error)
             if change.replaced != nil {
-                failure.message +=
-                    "; the record is read before it is sent as a whole, which body: $fields in the schema avoids"
+                failure = failure.adding(
+                    "the record is read before it is sent as a whole, which body: $fields in the schema avoids")
                 if isLongUnreadable(change) { return .failed(failure) }
             }
             return .waiting(failure, at: monotonicNow() + lookUpRetry(change), counted: false)
         case .gone(let status, let message), .barred(let status, let message, _):
             return try await outcome(ofBarred: change, status, message, isLookUp: true)
         case .refused, .another:
-            var failure = PushFailure(.unclear, error)
-            if mayBeMerged(change, by: error) { failure.message += "; if the two were merged, discard this deletion" }
-            return again(change, failure)
+            let failure = PushFailure(.unclear, error)
+            let advice = "if the two were merged, discard this deletion"
+            return again(change, mayBeMerged(change, by: error) ? failure.adding(advice) : failure)
         default: return try await outcome(of: error, change)
         }
     }

@@ -210,10 +210,24 @@ struct Pusher {
         let delay = atOnce && attempt == 1 ? .zero : retry.delay(attempt: attempt, random: random())
         return .waiting(failure, at: monotonicNow() + delay, counted: true)
     }
+
+    /// The upstream may be behind: the change waits, and is not counted. `reason` says so after the failure.
+    func later(_ failure: PushFailure, _ reason: String) -> PushOutcome {
+        .waiting(failure.adding(reason), at: monotonicNow() + Self.lookUpWait, counted: false)
+    }
 }
 
 extension PushFailure {
     init(_ errorClass: ErrorClass, _ error: UpstreamError) {
         self.init(errorClass, status: error.status, message: error.message)
+    }
+
+    func classified(as errorClass: ErrorClass) -> PushFailure {
+        PushFailure(errorClass, status: status, message: message)
+    }
+
+    /// The same with more to read for a person.
+    func adding(_ words: String) -> PushFailure {
+        PushFailure(errorClass, status: status, message: "\(message); \(words)")
     }
 }
