@@ -13,16 +13,15 @@ struct SignalQueue: Sendable {
     }
 
     private struct Entry {
-        /// When it is to be read; nil if it is not.
-        var due: Timestamp?
-        /// The number of the first signal for which it is to be read, and for which it is being read.
-        var wantedSince: Int?
+        /// When it is to be read, and the number of the first signal for which; nil if it is not.
+        var wanted: (due: Timestamp, since: Int)?
+        /// The number of the first signal for which it is being read; nil if it is not.
         var readSince: Int?
-        var isUnderWay = false
         /// When the last read began.
         var began: Timestamp?
         var gap = SignalQueue.shortestGap
 
+        var isUnderWay: Bool { readSince != nil }
         var next: Timestamp? { began.map { $0 + gap } }
     }
 
@@ -50,7 +49,7 @@ struct SignalQueue: Sendable {
 
     /// Whether everything that signals up to this number have named was read.
     func hasRead(through number: Int) -> Bool {
-        entries.values.allSatisfy { min($0.wantedSince ?? .max, $0.readSince ?? .max) > number }
+        entries.values.allSatisfy { min($0.wanted?.since ?? .max, $0.readSince ?? .max) > number }
     }
 
     /// Everything that is remembered.
@@ -68,18 +67,17 @@ struct SignalQueue: Sendable {
     private mutating func add(_ signal: Signal, since number: Int, at now: Timestamp) -> Bool {
         if signal.key != nil {
             guard !overflowing.contains(signal.entity) else { return false }
-            let isNew = entries[signal]?.due == nil
+            let isNew = entries[signal]?.wanted == nil
             if isNew, waiting[signal.entity, default: 0] >= limits(of: signal.entity).records {
                 return overflow(signal.entity, since: number, at: now)
             }
         }
         var entry = entries[signal] ?? Entry()
-        entry.wantedSince = min(entry.wantedSince ?? .max, number)
-        guard entry.due == nil else {
-            entries[signal] = entry
+        if let wanted = entry.wanted {
+            entries[signal]?.wanted?.since = min(wanted.since, number)
             return false
         }
-        entry.due = entry.next.map { max($0, now) } ?? now
+        entry.wanted = (entry.next.map { max($0, now) } ?? now, number)
         entries[signal] = entry
         if signal.key != nil { waiting[signal.entity, default: 0] += 1 }
         if entries.count > Self.mostKept { forgetQuiet(at: now) }
@@ -89,9 +87,8 @@ struct SignalQueue: Sendable {
     private mutating func overflow(_ entity: String, since number: Int, at now: Timestamp) -> Bool {
         var first = number
         for signal in entries.keys where signal.entity == entity && signal.key != nil {
-            first = min(first, entries[signal]?.wantedSince ?? .max)
-            entries[signal]?.due = nil
-            entries[signal]?.wantedSince = nil
+            first = min(first, entries[signal]?.wanted?.since ?? .max)
+            entries[signal]?.wanted = nil
         }
         waiting[entity] = 0
         let isNew = add(Signal(entity: entity), since: first, at: now)
@@ -103,7 +100,7 @@ struct SignalQueue: Sendable {
     mutating func next(at now: Timestamp) -> Signal? {
         var first: (signal: Signal, due: Timestamp)?
         for (signal, entry) in entries where !entry.isUnderWay {
-            guard let due = entry.due, due <= now, first.map({ due < $0.due }) ?? true else { continue }
+            guard let due = entry.wanted?.due, due <= now, first.map({ due < $0.due }) ?? true else { continue }
             first = (signal, due)
         }
         guard let signal = first?.signal, var entry = entries[signal] else { return nil }
@@ -111,9 +108,7 @@ struct SignalQueue: Sendable {
         let longest = signal.key == nil ? limits(of: signal.entity).longestGap : Self.longestGapOfRecord
         entry.gap = isBusy ? min(entry.gap * 2, longest) : Self.shortestGap
         entry.began = now
-        entry.isUnderWay = true
-        entry.due = nil
-        (entry.readSince, entry.wantedSince) = (entry.wantedSince, nil)
+        (entry.readSince, entry.wanted) = (entry.wanted?.since, nil)
         entries[signal] = entry
         underWay += 1
         if signal.key == nil { overflowing.remove(signal.entity) } else { waiting[signal.entity]? -= 1 }
@@ -122,23 +117,20 @@ struct SignalQueue: Sendable {
 
     mutating func end(_ signal: Signal) {
         guard entries[signal]?.isUnderWay == true else { return }
-        entries[signal]?.isUnderWay = false
         entries[signal]?.readSince = nil
         underWay -= 1
     }
 
     /// Until something is to be read; nil if nothing is.
     func wait(at now: Timestamp) -> Duration? {
-        entries.values.lazy.filter { !$0.isUnderWay }.compactMap(\.due).min().map { max($0.since(now), .zero) }
+        let due = entries.values.lazy.filter { !$0.isUnderWay }.compactMap { $0.wanted?.due }.min()
+        return due.map { max($0.since(now), .zero) }
     }
 
     /// Empties the queue: the entities of everything that was to be read.
     mutating func drain() -> Set<String> {
-        let entities = Set(entries.filter { $0.value.due != nil }.keys.map(\.entity))
-        for signal in entries.keys {
-            entries[signal]?.due = nil
-            entries[signal]?.wantedSince = nil
-        }
+        let entities = Set(entries.filter { $0.value.wanted != nil }.keys.map(\.entity))
+        for signal in entries.keys { entries[signal]?.wanted = nil }
         waiting = [:]
         overflowing = []
         return entities
@@ -146,7 +138,7 @@ struct SignalQueue: Sendable {
 
     private mutating func forgetQuiet(at now: Timestamp) {
         entries = entries.filter { _, entry in
-            entry.isUnderWay || entry.due != nil || entry.began.map { now.since($0) < entry.gap * 2 } ?? false
+            entry.isUnderWay || entry.wanted != nil || entry.began.map { now.since($0) < entry.gap * 2 } ?? false
         }
     }
 }
