@@ -78,10 +78,9 @@ struct Puller: Sendable {
         return (try await second.run(), second.widens)
     }
 
-    /// Returns nil after the last page. Throws `CacheError.unwritable` when the disk has no room for more records: a list without
-    /// end would take what local changes need.
-    func fetch(_ entity: String, _ plan: PullPlan, _ pull: PullInProgress?) async throws -> FetchedPage? {
-        guard let pull else { return nil }
+    /// Throws `CacheError.unwritable` when the disk has no room for more records: a list without end would take what local
+    /// changes need.
+    func fetch(_ entity: String, _ plan: PullPlan, _ pull: PullInProgress) async throws -> FetchedPage {
         if let space = space(), space.isLow {
             throw CacheError.unwritable(
                 "no more records are read, because the disk has only \(space.free >> 20) MiB free, which are kept for your own "
@@ -95,7 +94,8 @@ struct Puller: Sendable {
         if plan.call != nil, let started = pull.started {
             request.values.now = started + (serverNow()?.since(now()) ?? .zero)
         }
-        return FetchedPage(page: try await upstream.page(request), askedAt: pull.position, position: position)
+        return FetchedPage(
+            page: try await upstream.page(request), askedAt: pull.position, position: position, after: pull)
     }
 
     /// Notes as drift why the list is not believed.
@@ -126,8 +126,8 @@ struct FetchedPage: Sendable {
     var askedAt: String?
     /// The position of the change log when it was requested.
     var position: Int64
-    /// The pull as it is once the page is written.
-    var after = PullInProgress(kind: .everything)
+    /// The pull as it is once the page is written; before `PageReader` has counted the page, as it was.
+    var after: PullInProgress
 }
 
 /// What a pull did.

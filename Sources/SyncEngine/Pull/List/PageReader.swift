@@ -62,7 +62,8 @@ struct PageReader: Sendable {
 
     /// Nil after the last page.
     mutating func read() async throws -> FetchedPage? {
-        guard var pull = next, var fetched = try await puller.fetch(entity.name, plan, pull) else { return nil }
+        guard var pull = next else { return nil }
+        var fetched = try await puller.fetch(entity.name, plan, pull)
         if let again = try await pageBefore(fetched, at: pull) { (pull, fetched) = again }
         before = pull
         do {
@@ -98,10 +99,9 @@ struct PageReader: Sendable {
     private func pageBefore(
         _ fetched: FetchedPage, at pull: PullInProgress
     ) async throws -> (PullInProgress, FetchedPage)? {
-        guard plan.list.isByLastRecord, fetched.page.count == 0, let before,
-            let again = try await puller.fetch(entity.name, plan, before), again.page.next != pull.position
-        else { return nil }
-        return (before, again)
+        guard plan.list.isByLastRecord, fetched.page.count == 0, let before else { return nil }
+        let again = try await puller.fetch(entity.name, plan, before)
+        return again.page.next == pull.position ? nil : (before, again)
     }
 
     /// Lets other lists be read if the turn of this one is over, unless its last page was read. A scroll would expire meanwhile,
