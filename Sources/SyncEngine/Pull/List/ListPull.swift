@@ -108,11 +108,11 @@ struct ListPull {
         if pull.kind == .newest { return try await pullNewest(first) }
         var fetched = PageReader.Pages(pages: [first])
         while !fetched.pages.isEmpty {
-            let isWriting = WriteFlag()
+            let isWriting = Published(true)
             async let ahead = reader.ahead(while: isWriting)
-            defer { isWriting.clear() }
+            defer { isWriting.value = false }
             try await write(fetched.pages)
-            isWriting.clear()
+            isWriting.value = false
             (fetched, reader) = await ahead
         }
         if let failure = fetched.failure { throw failure }

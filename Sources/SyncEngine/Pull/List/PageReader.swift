@@ -1,7 +1,6 @@
 internal import CacheStore
 internal import EntitySchema
 internal import JSONText
-internal import Synchronization
 internal import Upstream
 
 /// Fetches the pages of one list in order, and verifies that the list makes progress.
@@ -111,32 +110,23 @@ struct PageReader: Sendable {
     }
 
     /// Fetches pages until `isWriting` is false: at least one, unless there is none. The reader comes back with them.
-    consuming func ahead(while isWriting: WriteFlag) async -> (pages: Pages, reader: PageReader) {
+    consuming func ahead(while isWriting: Published<Bool>) async -> (pages: Pages, reader: PageReader) {
+        guard failure == nil else { return (Pages(failure: failure), self) }
         var found = Pages()
         var bytes = 0
         do {
-            if failure == nil { try await giveWay() }
+            try await giveWay()
             repeat {
-                guard failure == nil else { break }
                 guard let page = try await read() else { break }
                 found.pages.append(page)
                 bytes += page.page.records.bytes.count
                 // A large page must be written before another may take its memory.
                 if page.page.share != nil { break }
-            } while found.pages.count < Self.mostAhead && bytes < Self.mostBytes && isWriting.isSet
+            } while found.pages.count < Self.mostAhead && bytes < Self.mostBytes && isWriting.value
         } catch {
             failure = error
         }
         found.failure = failure
         return (found, self)
     }
-}
-
-/// Set while pages are being written.
-final class WriteFlag: Sendable {
-    private let flag = Mutex(true)
-
-    var isSet: Bool { flag.withLock { $0 } }
-
-    func clear() { flag.withLock { $0 = false } }
 }
