@@ -282,10 +282,10 @@ struct ListPull {
             cursor.window = pull.window
             cursor.total = plan.window == nil ? nil : total ?? pull.seen
             try await resolveUnseen()
-            if childrenAreOpen { cursor.lastFullAt = nil }
         } else if widens ? isWhole : isNarrower {
             cursor.window = pull.window
         }
+        if childrenAreOpen { cursor.lastFullAt = nil }
         if !countsAsFull, let skips = reader.skips { try await puller.noteList(skips, of: entity.name) }
         try await resolveTombstones()
         try await puller.store.setCursor(of: entity.name, to: cursor)
@@ -302,7 +302,6 @@ struct ListPull {
             progress.summary.children[detail.entity, default: ChildOutcome()].deleted += outcome.deleted
             isOpen = isOpen || outcome.isOpen
         }
-        if isOpen { cursor.lastFullAt = nil }
         return isOpen
     }
 
