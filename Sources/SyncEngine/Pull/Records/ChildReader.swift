@@ -120,37 +120,38 @@ struct ChildReader {
 
     /// Reads all pages of a parent's children; once more if the list disagrees with itself, since a row may have slid
     /// from one page to another meanwhile.
-    func fetch(_ family: inout Family, at path: String, from upstream: any Upstream) async throws(UpstreamError) {
-        let first = try await reading(of: path, from: upstream, under: family.key)
-        family.children = first.children
-        family.isComplete = first.isComplete
-        family.age = first.age
-        family.isPutBack = first.isPutBack
-        family.skips = first.skips
+    func family(
+        at path: String, under key: JSONText, from upstream: any Upstream
+    ) async throws(UpstreamError) -> Family {
+        let first = try await reading(of: path, from: upstream, under: key)
+        var family = Family(
+            key: key, children: first.children, isComplete: first.isComplete, age: first.age,
+            isPutBack: first.isPutBack, skips: first.skips)
         // Both readings are in memory.
-        guard first.isWhole, !first.isComplete, first.bytes <= Self.mostBytes / 2 else { return }
-        let second = try await reading(of: path, from: upstream, under: family.key)
+        guard first.isWhole, !first.isComplete, first.bytes <= Self.mostBytes / 2 else { return family }
+        let second = try await reading(of: path, from: upstream, under: key)
         family.isPutBack = second.isPutBack
-        family.children += second.children.filter { !first.keys.contains(key($0).exact) }
+        family.children += second.children.filter { !first.keys.contains(self.key($0).exact) }
         family.isComplete =
             second.isComplete || second.isWhole && second.total == nil && second.keys == first.keys
         family.age = [first.age, second.age].compactMap(\.self).max()
+        return family
     }
 
     /// The children of a parent as they are now: from their list, or embedded in the parent's record. Not complete if they cannot
     /// be asked for.
     func family(of record: JSONText, key: JSONText, from upstream: any Upstream) async throws -> Family {
-        var family = Family(key: key, children: [], isComplete: false)
+        let unknown = Family(key: key, children: [], isComplete: false)
         if let template = detail.path {
-            if let path = parent.path(template, of: record) { try await fetch(&family, at: path, from: upstream) }
-            return family
+            guard let path = parent.path(template, of: record) else { return unknown }
+            return try await family(at: path, under: key, from: upstream)
         }
         guard let record = try await upstream.record(of: parent, known: record)?.record,
             let list = detail.list.found(in: record)
-        else { return family }
-        family.children = detail.identified(list.elements, under: key)
-        family.isComplete = list.kind == .array && isWhole(list, in: record)
-        return family
+        else { return unknown }
+        return Family(
+            key: key, children: detail.identified(list.elements, under: key),
+            isComplete: list.kind == .array && isWhole(list, in: record))
     }
 
     private struct Reading {

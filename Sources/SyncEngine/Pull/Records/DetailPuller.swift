@@ -261,11 +261,12 @@ struct DetailPuller {
     /// A list that is not there may be an empty one. A record that is not there says nothing of its children.
     private func gone(_ record: JSONText, _ parent: CacheStore.OutdatedParent) -> [String: ChildReader.Family] {
         guard !fetch.isSingle else { return [:] }
-        return Dictionary(details.map { ($0.entity, family(of: parent, record)) }) { first, _ in first }
+        let none = ChildReader.Family(key: key(of: parent, record), children: [], isComplete: false)
+        return Dictionary(details.map { ($0.entity, none) }) { first, _ in first }
     }
 
-    private func family(of parent: CacheStore.OutdatedParent, _ record: JSONText) -> ChildReader.Family {
-        ChildReader.Family(key: record[entity.key] ?? .string(parent.key), children: [], isComplete: false)
+    private func key(of parent: CacheStore.OutdatedParent, _ record: JSONText) -> JSONText {
+        record[entity.key] ?? .string(parent.key)
     }
 
     private func children(
@@ -276,11 +277,10 @@ struct DetailPuller {
             guard let template = detail.path, let path = entity.path(template, of: record) else {
                 throw .malformed("\(parent.key) lacks a field that the path of its children needs")
             }
-            var family = family(of: parent, record)
             var reader = puller.childReader(entity, detail)
             reader.mostBytesAside = mayBeLarge ? nil : mostBytesAside
-            try await reader.fetch(&family, at: path, from: puller.upstream)
-            fetched.families[detail.entity] = family
+            fetched.families[detail.entity] = try await reader.family(
+                at: path, under: key(of: parent, record), from: puller.upstream)
         }
         return fetched
     }

@@ -335,8 +335,7 @@ struct PositionTests {
         let reader = ChildReader(parent: orders, detail: detail, mostChildren: 9)
         let upstream = test.upstream
         await #expect(throws: UpstreamError.self) {
-            var family = ChildReader.Family(key: "a", children: [], isComplete: false)
-            try await reader.fetch(&family, at: "/orders/a/messages", from: upstream)
+            _ = try await reader.family(at: "/orders/a/messages", under: "a", from: upstream)
         }
         #expect(test.upstream.requests.count == 5)
     }
@@ -354,9 +353,8 @@ struct PositionTests {
         let reader = ChildReader(parent: orders, detail: try #require(orders.pull?.details.first))
         let upstream = test.upstream
         await #expect(throws: UpstreamError.self) {
-            var family = ChildReader.Family(
-                key: .string(String(repeating: "k", count: 5000)), children: [], isComplete: false)
-            try await reader.fetch(&family, at: "/orders/a/messages", from: upstream)
+            _ = try await reader.family(
+                at: "/orders/a/messages", under: .string(String(repeating: "k", count: 5000)), from: upstream)
         }
         #expect(test.upstream.requests.count == 7, "32 MiB of children with their keys")
     }
