@@ -20,8 +20,7 @@ extension HTTPUpstream {
         _ request: WireRequest, _ transfer: Transfer = Transfer(),
         isDoubtful: (HTTPResponse) -> Bool = { _ in false }, accepts: (HTTPResponse) -> Bool
     ) async throws(UpstreamError) -> (response: HTTPResponse, secrets: [String]) {
-        let carried = try await token?.current()
-        try await requireSameAccount(carried)
+        let carried = try await currentToken()
         let (response, used) = try await exchange(
             request, token: carried, ofSameAccount: true, transfer: transfer, isDoubtful: isDoubtful, accepts: accepts)
         return (response, secrets(of: carried, used))
@@ -38,8 +37,7 @@ extension HTTPUpstream {
         var objection = try await objection(to: used, after: response, request, isDoubtful)
         let isRefused = caller.refusesToken(response)
         if let token, objection != nil || isRefused, try await token.renew(refused: used) {
-            used = try await token.current()
-            if ofSameAccount { try await requireSameAccount(used) }
+            used = ofSameAccount ? try await currentToken() : try await token.current()
             response.share?.release()
             response = try await caller.send(request, token: used, transfer: transfer)
             if isRefused, caller.failure(response, to: request) == nil { await token.noteSuccess(of: used) }
@@ -103,17 +101,11 @@ extension HTTPUpstream {
         }
     }
 
-    /// The token for a stream; nil when there is none.
-    func streamToken() async throws(UpstreamError) -> String? {
+    /// The token to send, of the account that is known; nil when there is none.
+    func currentToken() async throws(UpstreamError) -> String? {
         let carried = try await token?.current()
         try await requireSameAccount(carried)
         return carried
-    }
-
-    /// Whether there is another token than the one that was refused.
-    func renewsToken(refused: String?) async throws(UpstreamError) -> Bool {
-        guard let token else { return false }
-        return try await token.renew(refused: refused)
     }
 
     /// Asks for the account of a token that was not seen before, or `again`.

@@ -10,12 +10,12 @@ extension HTTPUpstream {
         _ stream: SignalStream, after lastEvent: String?, clock: any Clock<Duration>,
         receive: @escaping @Sendable (StreamNews) -> Void
     ) async throws(UpstreamError) -> StreamEnd {
-        let carried = try await streamToken()
+        let carried = try await currentToken()
         let first = await attempt(stream, lastEvent, carried, clock, receive)
-        guard case .failure(.unauthorized) = first, try await renewsToken(refused: carried) else {
+        guard case .failure(.unauthorized) = first, let token, try await token.renew(refused: carried) else {
             return try first.get()
         }
-        return try await attempt(stream, lastEvent, try await streamToken(), clock, receive).get()
+        return try await attempt(stream, lastEvent, try await currentToken(), clock, receive).get()
     }
 
     /// Opens the stream once.
@@ -115,7 +115,7 @@ extension HTTPUpstream {
     ) async -> Result<StreamEnd, UpstreamError>? {
         guard let token else { return nil }
         while (try? await clock.sleep(for: Self.tokenCheck)) != nil {
-            guard let now = try? await streamToken(), now != token else { continue }
+            guard let now = try? await currentToken(), now != token else { continue }
             return .success(.tokenChanged)
         }
         return nil
