@@ -78,7 +78,7 @@ extension HTTPUpstream {
             // It says nothing about whether the upstream can be reached.
             throw .unclear(status: nil, message)
         } catch {
-            throw caller.failure(error)
+            throw UpstreamError(error)
         }
         guard (200..<300).contains(response.status) else {
             let message = "\(request.host) answered \(response.status)"

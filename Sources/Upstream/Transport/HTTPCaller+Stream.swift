@@ -38,7 +38,7 @@ extension HTTPCaller {
         do {
             return try await transport.send(request)
         } catch {
-            throw failure(error).withoutSecrets(call.secrets)
+            throw UpstreamError(error).withoutSecrets(call.secrets)
         }
     }
 }

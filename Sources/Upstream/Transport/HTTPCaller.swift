@@ -53,7 +53,7 @@ struct HTTPCaller: Sendable {
         do {
             return try outcome.get()
         } catch {
-            throw failure(error).withoutSecrets(call.secrets)
+            throw UpstreamError(error).withoutSecrets(call.secrets)
         }
     }
 
@@ -79,17 +79,6 @@ struct HTTPCaller: Sendable {
         } catch {
             if let pass { budget?.leave(pass) }
             return .failure(error)
-        }
-    }
-
-    /// What it means that no complete response came.
-    func failure(_ error: TransportError) -> UpstreamError {
-        switch error {
-        case .unsendable(let message): .refused(status: nil, message)
-        case .unreachable(let message): .offline(message)
-        case .ambiguous(let message), .dropped(let message): .unclear(status: nil, message)
-        case .unacceptable(let message): .malformed(message)
-        case .cancelled: .cancelled
         }
     }
 
@@ -153,7 +142,8 @@ struct HTTPCaller: Sendable {
                 : body.flatMap(answers.accountError).map { ": \($0)" } ?? ""
             let message = "\(call) answered \(response.status)\(words)"
             error =
-                rule.map { failure(response, message, body, $0) } ?? failure(response, message, body)
+                rule.map { failure(of: response, message, body, by: $0) }
+                ?? failureByStatus(of: response, message, body)
         }
         return error.withoutSecrets(request.secrets + headerSecrets + request.secrets(in: body))
     }
@@ -164,7 +154,7 @@ struct HTTPCaller: Sendable {
     }
 
     private func failure(
-        _ response: HTTPResponse, _ message: String, _ body: JSONText?, _ rule: AnswerRule
+        of response: HTTPResponse, _ message: String, _ body: JSONText?, by rule: AnswerRule
     ) -> UpstreamError {
         let status = response.status
         return switch rule.means {
@@ -196,7 +186,8 @@ struct HTTPCaller: Sendable {
             ?? RateLimit.usualDelay
     }
 
-    private func failure(_ response: HTTPResponse, _ message: String, _ body: JSONText?) -> UpstreamError {
+    /// Without a rule of the schema.
+    private func failureByStatus(of response: HTTPResponse, _ message: String, _ body: JSONText?) -> UpstreamError {
         let status = response.status
         // 403: a second limit, such as GitHub's of requests at a time. A refusal for good names no time.
         if [403, 503].contains(status),
@@ -242,6 +233,20 @@ extension HTTPCaller {
         HTTPCaller(
             baseURL: "", transport: transport, deadline: deadline, maximumBody: maximumBody, answers: answers,
             headers: [], tokenPlace: tokenPlace, clock: nil, now: now)
+    }
+}
+
+extension UpstreamError {
+    /// What it means that no complete response came.
+    init(_ error: TransportError) {
+        self =
+            switch error {
+            case .unsendable(let message): .refused(status: nil, message)
+            case .unreachable(let message): .offline(message)
+            case .ambiguous(let message), .dropped(let message): .unclear(status: nil, message)
+            case .unacceptable(let message): .malformed(message)
+            case .cancelled: .cancelled
+            }
     }
 }
 
