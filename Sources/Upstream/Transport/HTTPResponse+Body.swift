@@ -21,7 +21,10 @@ extension HTTPResponse {
     static let mostValues = 400_000
 
     /// True when there is nothing but space.
-    var isBlank: Bool { text.allSatisfy { [0x20, 0x09, 0x0A, 0x0D].contains($0) } }
+    var isBlank: Bool { firstSign == nil }
+
+    /// The first byte that is no space.
+    private var firstSign: UInt8? { text.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) } }
 
     /// Nil when the body is not JSON, or has more values or marks than `unambiguousJSON` may have.
     var json: JSONText? {
@@ -31,8 +34,8 @@ extension HTTPResponse {
 
     /// Whether a body that is not JSON is a web page or other markup, by its first character or its type.
     var isMarkup: Bool {
-        guard let first = text.first(where: { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }) else { return false }
-        return first == UInt8(ascii: "<") || mediaType.hasSuffix("html") || mediaType.hasSuffix("xml")
+        guard let firstSign else { return false }
+        return firstSign == UInt8(ascii: "<") || mediaType.hasSuffix("html") || mediaType.hasSuffix("xml")
     }
 
     /// Whether markup in a response of this status means that something else than the upstream answered. Other statuses
@@ -82,21 +85,23 @@ extension HTTPResponse {
     }
 
     /// Whether the body came compressed: where such a body ends is not checked.
-    var isCompressed: Bool {
-        let codings = codings("Content-Encoding") + codings("Transfer-Encoding")
-        return !codings.allSatisfy { ["", "identity", "chunked"].contains($0) }
-    }
+    var isCompressed: Bool { !bodyCodings.isEmpty }
 
     /// The codings that are asked for: a byte of theirs becomes at most 1,032 (RFC 1951), of others as many as they like.
     static let decodedCodings = ["gzip", "deflate"]
 
-    /// The codings of the body that were not asked for, or are more than one. Those of the transfer count too, because
-    /// libcurl decodes them as well: of one within another, a thousand bytes could keep its thread busy for hours.
+    /// The codings of the body that were not asked for, or are more than one: of one within another, a thousand bytes could
+    /// keep libcurl's thread busy for hours.
     var undecodedCodings: String? {
-        let codings = (codings("Content-Encoding") + codings("Transfer-Encoding"))
-            .filter { !["", "identity", "chunked"].contains($0) }
+        let codings = bodyCodings
         let isDecoded = codings.isEmpty || codings.count == 1 && (Self.decodedCodings + ["x-gzip"]).contains(codings[0])
         return isDecoded ? nil : codings.joined(separator: ", ")
+    }
+
+    /// Those of the transfer count too, because libcurl decodes them as well.
+    private var bodyCodings: [String] {
+        (codings("Content-Encoding") + codings("Transfer-Encoding"))
+            .filter { !["", "identity", "chunked"].contains($0) }
     }
 
     /// The elements of a field that is a list, in lower case, in order.
