@@ -198,8 +198,7 @@ final class CurlExchange {
     /// Why no connection may be opened to this place; nil when one may.
     private func placeRefusal(_ address: UnsafeMutablePointer<curl_sockaddr>) -> String? {
         guard request.isPublicOnly, let offset = MemoryLayout.offset(of: \curl_sockaddr.addr) else { return nil }
-        let end = UnsafeMutableRawPointer(address) + offset
-        let text = LocalAddresses.text(of: end.assumingMemoryBound(to: sockaddr.self)) ?? ""
+        let text = LocalAddresses.text(of: UnsafeRawPointer(address) + offset) ?? ""
         return isInReach(text) ? nil : Self.localPlace(text)
     }
 

@@ -11,8 +11,7 @@ package enum LocalAddresses {
     /// Whether a `sockaddr` is one of `ends` (an address as text, and a port), or leads to it: the unspecified address
     /// leads to this machine, and a server at it is reached at all addresses.
     package static func leads(_ address: UnsafeRawPointer, to ends: [(address: String, port: UInt16)]) -> Bool {
-        let pointer = UnsafeMutableRawPointer(mutating: address).assumingMemoryBound(to: sockaddr.self)
-        guard var text = text(of: pointer), let port = port(of: address) else { return false }
+        guard var text = text(of: address), let port = port(of: address) else { return false }
         if text.hasPrefix("::ffff:") { text = String(text.dropFirst(7)) }
         return ends.contains { end in
             guard end.port == port else { return false }
@@ -54,14 +53,13 @@ package enum LocalAddresses {
         return values
     }
 
-    static func text(of address: UnsafeMutablePointer<sockaddr>?) -> String? {
+    static func text(of address: UnsafeRawPointer?) -> String? {
         guard let address else { return nil }
-        let raw = UnsafeRawPointer(address)
-        let family = Int32(raw.loadUnaligned(as: sa_family_t.self))
+        let family = Int32(address.loadUnaligned(as: sa_family_t.self))
         let bytes: UnsafeRawPointer
         switch family {
-        case AF_INET: bytes = raw + (MemoryLayout<sockaddr_in>.offset(of: \.sin_addr) ?? 0)
-        case AF_INET6: bytes = raw + (MemoryLayout<sockaddr_in6>.offset(of: \.sin6_addr) ?? 0)
+        case AF_INET: bytes = address + (MemoryLayout<sockaddr_in>.offset(of: \.sin_addr) ?? 0)
+        case AF_INET6: bytes = address + (MemoryLayout<sockaddr_in6>.offset(of: \.sin6_addr) ?? 0)
         default: return nil
         }
         var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
