@@ -3,7 +3,7 @@ internal import JSONText
 package import Upstream
 
 /// Finds out whether a list can be complete. One that may be cut shows what there is, and nothing about what is gone.
-package struct ListDoubt {
+package enum ListDoubt {
     /// Limits that servers set on a list that is asked for without pages, and their usual sizes of a page.
     private static let limits: Set<Int> = [10, 20, 25, 30, 50, 100, 200, 250, 500, 1000, 2000]
 

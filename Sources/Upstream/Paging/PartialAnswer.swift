@@ -8,8 +8,6 @@ enum PartialAnswer {
     private static let flags = [
         "timed_out", "timedOut", "incomplete_results", "incompleteResults", "incomplete", "partial",
     ]
-    /// Members that say so unless they are empty.
-    private static let failures = ["errors"]
     /// Members of a record that holds the list, such as an order with its parts: what else it has is about itself.
     private static let keys = ["id", "_id", "uuid"]
 
@@ -21,7 +19,7 @@ enum PartialAnswer {
         guard envelope.kind == .object, !keys.contains(where: { envelope[$0] != nil }) else { return nil }
         if let flag = flags.first(where: { envelope[$0]?.boolean == true }) { return flag }
         let known = empty?.paths ?? []
-        if let failure = failures.first(where: { !known.contains($0) && isFilled(envelope[$0]) }) { return failure }
+        if !known.contains("errors"), isFilled(envelope["errors"]) { return "errors" }
         return !known.contains("error") && isError(envelope["error"]) ? "error" : nil
     }
 

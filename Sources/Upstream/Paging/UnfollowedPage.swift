@@ -8,12 +8,9 @@ package enum UnfollowedPage {
     private static let places = [
         "next", "next_page", "nextPage", "next_cursor", "nextCursor", "next_page_token", "nextPageToken", "next_url",
         "nextUrl", "next_page_url", "has_more", "hasMore", "links.next", "_links.next", "meta.next_cursor",
-        "meta.next_page",
-        "meta.has_more", "meta.pagination.links.next", "paging.next", "pagination.next", "pagination.has_more",
-        "meta.cursor", "offset", "pageInfo.hasNextPage",
+        "meta.next_page", "meta.has_more", "meta.pagination.links.next", "paging.next", "pagination.next",
+        "pagination.has_more", "meta.cursor", "offset", "pageInfo.hasNextPage",
     ]
-    /// Those that only a text can be: a number is where this page begins.
-    private static let texts: Set = ["offset"]
     /// Members of an object that names the next page, as in HAL.
     private static let inner = ["href", "url", "after", "cursor"]
 
@@ -43,7 +40,8 @@ package enum UnfollowedPage {
     }
 
     private static func names(_ value: JSONText, at place: String) -> Bool {
-        if texts.contains(place) { return value.kind == .string && !value.plain.isEmpty && value.wholeNumber == nil }
+        // A number is where this page begins.
+        if place == "offset" { return value.kind == .string && !value.plain.isEmpty && value.wholeNumber == nil }
         switch value.kind {
         case .string: return value.string?.isEmpty == false
         case .number: return value.text != "0"
