@@ -13,3 +13,6 @@ package enum PushAnswer: Sendable, Equatable {
         if case .record(let record) = self { record } else { nil }
     }
 }
+
+/// What the upstream answered to one change of a batch.
+package typealias BatchResult = Result<PushAnswer, UpstreamError>

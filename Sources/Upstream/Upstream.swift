@@ -68,25 +68,18 @@ package protocol Upstream: Sendable {
     var missing: String? { get async }
 }
 
+/// Defaults for an upstream without batches, content, event streams and limits, which lacks nothing.
 extension Upstream {
     package var missing: String? { nil }
     package func confirmToken() async throws(UpstreamError) {}
     package func networkChanged() {}
     package func taking(_ turn: RequestTurn) -> any Upstream { self }
     package var budget: RequestBudget.Balance? { nil }
-}
 
-/// What the upstream answered to one change of a batch.
-package typealias BatchResult = Result<PushAnswer, UpstreamError>
-
-extension Upstream {
     package func push(_ batch: BatchRequest) async throws(UpstreamError) -> [BatchResult] {
         throw .refused(status: nil, "this upstream takes no batches")
     }
-}
 
-/// Defaults for an upstream without content and event streams.
-extension Upstream {
     package func follow(
         _ stream: SignalStream, after lastEvent: String?, clock: any Clock<Duration>,
         receive: @escaping @Sendable (StreamNews) -> Void
