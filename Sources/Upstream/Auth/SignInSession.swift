@@ -5,12 +5,10 @@ internal import JSONText
 package struct SignInSession: Sendable {
     private let refresh: UpstreamPlan.Refresh
     private let caller: HTTPCaller
-    private let now: @Sendable () -> Timestamp
 
     /// `refresh` says where answers have tokens; `deadline` limits each whole call.
     package init(_ access: UpstreamAccess, refresh: UpstreamPlan.Refresh, deadline: Duration = .seconds(30)) {
         self.refresh = refresh
-        now = access.now
         caller = HTTPCaller(access, deadline: deadline)
     }
 
@@ -49,7 +47,7 @@ package struct SignInSession: Sendable {
         for name in progress.questions.map(\.name) { progress.known[name] = answers[name].map { .string($0) } }
         while let step = progress.steps.first {
             let answer = try await call(step, progress.known)
-            if let tokens = TokenAnswer(refresh, caller.clock).tokens(in: answer, at: now()) { return tokens }
+            if let tokens = TokenAnswer(refresh, caller.clock).tokens(in: answer, at: caller.now()) { return tokens }
             for keepsake in step.keep {
                 guard let value = keepsake.place.value(in: answer) else {
                     throw .malformed(

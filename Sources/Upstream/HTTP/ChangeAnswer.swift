@@ -182,7 +182,7 @@ struct ChangeAnswer {
         return (try? response.unambiguousJSON).map { $0.kind == .null || $0.isEmptyObject } ?? false
     }
 
-    private var accepted: Meaning { .accepted(location: response.header("Location").flatMap { $0.isEmpty ? nil : $0 }) }
+    private var accepted: Meaning { .accepted(location: response.filledHeader("Location")) }
 
     private var call: String { "\(sent.shownCall) answered \(response.status)" }
 

@@ -38,10 +38,9 @@ struct NextPage {
             return count == 0 || isLast ? nil : try mark(place, last)
         case .link: return try linked(response)
         case .headerURL(let name):
-            return try response.header(name).flatMap { $0.isEmpty ? nil : $0 }.map { (text) throws(UpstreamError) in
-                try following(text)
-            }
-        case .header(let name, _): return response.header(name).flatMap { $0.isEmpty ? nil : $0 }
+            guard let address = response.filledHeader(name) else { return nil }
+            return try following(address)
+        case .header(let name, _): return response.filledHeader(name)
         case .nextURL(let place):
             guard let value = place.value(in: body), value.boolean != false else { return nil }
             guard let text = value.string else { throw malformed(place, value, "an address") }

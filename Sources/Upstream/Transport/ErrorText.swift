@@ -30,7 +30,7 @@ struct ErrorText {
     private static let headers = ["X-Status-Reason", "X-Error-Message", "X-Error-Description"]
 
     private static func said(inHeadersOf response: HTTPResponse) -> String {
-        if let words = headers.lazy.compactMap(response.header).first(where: { !$0.isEmpty }) { return words }
+        if let words = headers.lazy.compactMap(response.filledHeader).first { return words }
         // `Bearer error="invalid_token", error_description="The token has expired"` (RFC 6750, 3).
         let description = response.header("WWW-Authenticate")?.firstMatch(of: #/error_description="([^"]*)"/#)
         return description.map { String($0.1) } ?? ""

@@ -62,8 +62,7 @@ extension HTTPResponse {
 
     /// Where a redirect points, without its query, which may hold a token.
     var redirectTarget: String? {
-        guard let target = header("Location"), !target.isEmpty else { return nil }
-        return String(target.prefix { $0 != "?" && $0 != "#" }.start(scalars: 200))
+        filledHeader("Location").map { String($0.prefix { $0 != "?" && $0 != "#" }.start(scalars: 200)) }
     }
 }
 

@@ -22,6 +22,9 @@ package struct HTTPResponse: Sendable, Equatable {
         headers.first { HTTPSyntax.isSameName($0.name, name) }?.value
     }
 
+    /// The same; nil if it is empty.
+    func filledHeader(_ name: String) -> String? { header(name).flatMap { $0.isEmpty ? nil : $0 } }
+
     /// The values of all fields of this name.
     func headers(named name: String) -> [String] {
         headers.filter { HTTPSyntax.isSameName($0.name, name) }.map(\.value)
