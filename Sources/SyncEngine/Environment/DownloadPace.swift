@@ -14,8 +14,8 @@ final class DownloadPace: Sendable {
 
     /// In bytes a second, on average: 240 KiB a minute.
     private static let least = 4 << 10
-    /// In milliseconds: for this long, a content may come as slowly as it likes.
-    private static let grace = 60_000
+    /// For this long, a content may come as slowly as it likes.
+    private static let grace = Duration.seconds(60)
 
     private let now: @Sendable () -> Timestamp
     private let progress = Mutex(Progress())
@@ -28,13 +28,13 @@ final class DownloadPace: Sendable {
 
     /// Notes that `count` more bytes have come. False if they come too slowly.
     func takes(_ count: Int) -> Bool {
-        let now = now().milliseconds
+        let now = now()
         return progress.withLock { progress in
-            let begun = progress.begun?.milliseconds ?? now
-            progress.begun = Timestamp(milliseconds: begun)
+            let begun = progress.begun ?? now
+            progress.begun = begun
             progress.bytes += count
-            let counted = (now - begun - Int64(Self.grace)) / 1000
-            return counted <= 0 || Int64(progress.bytes) >= counted * Int64(Self.least)
+            let counted = Int((now.since(begun) - Self.grace).components.seconds)
+            return counted <= 0 || progress.bytes >= counted * Self.least
         }
     }
 }
