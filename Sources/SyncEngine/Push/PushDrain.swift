@@ -54,17 +54,17 @@ struct PushDrain {
                 } catch {
                     failure = error
                 }
-                var began = false
+                var hasBatch = false
                 for work in ready {
                     guard let work = await admitted(work) else { continue }
                     for change in work.changes { inFlight[change.id] = change.heldBytes }
                     running += 1
                     hasAdmitted = true
-                    began = began || work.isBatch
+                    hasBatch = hasBatch || work.isBatch
                     group.addTask { (work.changes.map(\.id), await send(work, slots)) }
                 }
                 // A batch takes one place, so there may be room for another.
-                if began { continue }
+                if hasBatch { continue }
                 guard let (ids, error) = await group.next() else { return (failure, hasAdmitted) }
                 for id in ids { inFlight[id] = nil }
                 running -= 1
