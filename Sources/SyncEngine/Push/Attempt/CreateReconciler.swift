@@ -68,7 +68,8 @@ struct CreateReconciler {
     }
 
     private func lookUp(_ change: OutboxChange, _ entity: Entity) async throws -> Finding {
-        switch entity.route(for: .create, record: change.record)?.lookUp {
+        let route = entity.route(for: .create, record: change.record)
+        switch route?.lookUp {
         case nil:
             return .unknowable("the schema has no look_up")
         case .key:
@@ -78,8 +79,10 @@ struct CreateReconciler {
             guard let request = listRequest(path, list, change, entity), !sent.isEmpty else {
                 return .unknowable("the look-up finds nothing to compare by")
             }
-            let among = entity.route(for: .create, record: change.record)?.shownAmong ?? [:]
-            return try await search(request, sent, of: fields, among: among, change, entity).finding()
+            let search = CreationSearch(
+                reconciler: self, request: request, fields: sent, named: fields, among: route?.shownAmong ?? [:],
+                change: change, entity: entity)
+            return try await search.finding()
         }
     }
 
@@ -123,8 +126,10 @@ struct CreateReconciler {
         guard let plan = entity.pull, change.body[entity.key] != nil else {
             return .unknowable("the upstream serves no single \(entity.name)")
         }
-        let request = plan.request(of: entity.name)
-        return try await search(request, [entity.key], of: [entity.key], change, entity).finding()
+        let search = CreationSearch(
+            reconciler: self, request: plan.request(of: entity.name), fields: [entity.key], named: [entity.key],
+            change: change, entity: entity)
+        return try await search.finding()
     }
 
     private func finding(bySingle change: OutboxChange, _ entity: Entity) async throws -> Finding {
@@ -154,14 +159,5 @@ struct CreateReconciler {
             throw RecordReader.anotherRecord(found.record, than: change.record, entity)
         }
         return found
-    }
-
-    private func search(
-        _ request: PageRequest, _ fields: [String], of named: [String], among: [String: Place] = [:],
-        _ change: OutboxChange, _ entity: Entity
-    ) -> CreationSearch {
-        CreationSearch(
-            reconciler: self, request: request, fields: fields, named: named, among: among, change: change,
-            entity: entity)
     }
 }

@@ -14,7 +14,7 @@ struct CreationSearch {
     /// All fields of the look-up.
     let named: [String]
     /// As `PushRoute.shownAmong`.
-    let among: [String: Place]
+    var among: [String: Place] = [:]
     let change: OutboxChange
     let entity: Entity
 
