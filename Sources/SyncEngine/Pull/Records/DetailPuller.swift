@@ -61,28 +61,22 @@ struct DetailPuller {
     /// `all` fetches for every record, changed or not. Throws the first failure after all others are done.
     func pull(all: Bool) async throws {
         let all = try all || details.contains { try store.hasMissing(of: $0.entity) }
-        let failure = try await decided(isFull: all) { try await read(all, &$0) }
+        let (missing, failure) = try await read(all)
+        try await resolve(missing, isFull: all && failure == nil)
         if let failure { throw failure }
         for detail in details { try await noteEnd(of: detail.entity) }
     }
 
-    /// Decides about the children that parents lack, which `read` adds while it reads and writes them. Returns the failure of a
-    /// single record that `read` has returned.
-    private func decided(
-        isFull: Bool, _ read: (inout [String: ChildOutcome]) async throws -> UpstreamError?
-    ) async throws -> UpstreamError? {
-        var missing: [String: ChildOutcome] = [:]
-        let failure = try await read(&missing)
+    /// Decides about the children that parents lack, by the children's entity.
+    private func resolve(_ missing: [String: ChildOutcome], isFull: Bool) async throws {
         for detail in details {
-            _ = try await puller.resolve(
-                missing[detail.entity]?.missing ?? [:], of: entity, detail, isFull: isFull && failure == nil)
+            _ = try await puller.resolve(missing[detail.entity]?.missing ?? [:], of: entity, detail, isFull: isFull)
         }
-        return failure
     }
 
-    /// Fetches and writes all batches, and adds the children that their parents lack. Returns the first failure of a single
-    /// record.
-    private func read(_ all: Bool, _ missing: inout [String: ChildOutcome]) async throws -> UpstreamError? {
+    /// Fetches and writes all batches. Returns the children that their parents lack, and the first failure of a single record.
+    private func read(_ all: Bool) async throws -> (missing: [String: ChildOutcome], failure: UpstreamError?) {
+        var missing: [String: ChildOutcome] = [:]
         var failure: UpstreamError?
         var summary = PullSummary()
         var fetched = try await fetch(after: 0, all: all)
@@ -102,7 +96,7 @@ struct DetailPuller {
         for detail in details {
             try await puller.noteParts(summary, of: detail, entity, isFull: all && failure == nil)
         }
-        return failure
+        return (missing, failure)
     }
 
     /// Why a record may have more children than were read, in words, by their entity.
@@ -130,14 +124,11 @@ struct DetailPuller {
         let limit = min((rows + Self.turnsOfARound - 1) / Self.turnsOfARound, Self.batch)
         var batch = try await fetch(after: stored[0], all: true, limit: limit)
         if batch == nil, stored[0] > 0 { batch = try await fetch(after: 0, all: true, limit: limit) }
-        let failure = try await decided(isFull: false) { missing in
-            guard let batch else { return nil }
-            missing = try await write(batch)
-            if let ending = batch.ending { throw ending }
-            return batch.failures.first
-        }
+        let missing: [String: ChildOutcome] = if let batch { try await write(batch) } else { [:] }
+        if let ending = batch?.ending { throw ending }
+        try await resolve(missing, isFull: false)
         try await store.setSetting(setting, to: "\(batch?.lastPK ?? 0) \(puller.now().milliseconds)")
-        if let failure { throw failure }
+        if let failure = batch?.failures.first { throw failure }
     }
 
     /// Stores when the children of all parents were first fetched.
