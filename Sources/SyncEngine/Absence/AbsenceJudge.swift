@@ -110,7 +110,7 @@ struct AbsenceJudge: Sendable {
     /// be gone as well, outside of a window.
     func servesListed(of entity: Entity, than keys: [String]) async throws -> Bool {
         guard let plan = entity.pull else { return false }
-        let listed = try await page(plan, of: entity, at: nil).records
+        let listed = try await page(plan, of: entity).records
         guard let shown = witness(in: listed, than: keys, of: entity) else { return false }
         return try await read(shown, of: entity).map { entity.haveSameKey($0.record, shown) } ?? false
     }
@@ -130,14 +130,14 @@ struct AbsenceJudge: Sendable {
     /// when it answers that there is no such list.
     func isServing(_ entity: Entity) async throws -> Bool {
         guard let plan = entity.pull else { return try await isWell(beside: entity) != false }
-        return try await page(plan, of: entity, at: nil).count > 0 || !expectsRecords(of: entity)
+        return try await page(plan, of: entity).count > 0 || !expectsRecords(of: entity)
     }
 
     /// Whether the upstream shows records: in the list of a changed record's entity, by their keys, or, if the change
     /// itself may have emptied that list, in another one that must have content.
     func isShowing(_ entity: Entity, besides changed: String) async throws -> Bool {
         guard let plan = entity.pull else { return try await isWell(beside: entity) != false }
-        guard try await page(plan, of: entity, at: nil).count == 0 else { return true }
+        guard try await page(plan, of: entity).count == 0 else { return true }
         let isExpected = try expectsRecords(of: entity)
         if isExpected, plan.window == nil, try store.anotherRecord(of: entity.name, than: [changed]) != nil {
             // A list may leave out records that are served by their keys, such as drafts.
@@ -173,7 +173,7 @@ struct AbsenceJudge: Sendable {
     private func search(
         for known: JSONText, _ key: String, of entity: Entity, _ plan: PullPlan, isReadable: Bool
     ) async throws -> Verdict {
-        let first = try await page(plan, of: entity, at: nil)
+        let first = try await page(plan, of: entity)
         if let verdict = verdict(on: key, in: first.records, of: entity) { return verdict }
         guard first.count > 0 else { return try await verdictOfEmptyList(entity, plan) }
         if isReadable {
@@ -255,12 +255,12 @@ struct AbsenceJudge: Sendable {
         for other in others.prefix(2) {
             guard let plan = other.pull else { continue }
             isWell = false
-            if try await page(plan, of: other, at: nil).count > 0 { return true }
+            if try await page(plan, of: other).count > 0 { return true }
         }
         return isWell
     }
 
-    private func page(_ plan: PullPlan, of entity: Entity, at position: String?) async throws -> Page {
+    private func page(_ plan: PullPlan, of entity: Entity, at position: String? = nil) async throws -> Page {
         let request = plan.request(of: entity.name, at: position)
         do throws(UpstreamError) {
             let page = try await upstream.page(request)

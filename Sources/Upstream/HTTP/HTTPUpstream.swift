@@ -149,7 +149,7 @@ package struct HTTPUpstream: Upstream {
             throw .malformed(
                 "\(request.path) answered \(response.status) without another position; correct since in the schema")
         }
-        var page = Page(records: .array([JSONText]()), count: 0, next: position)
+        var page = Page(records: .array([]), count: 0, next: position)
         page.isRenewed = true
         return page
     }

@@ -95,7 +95,7 @@ struct ListAnswer {
             })
     }
 
-    private static let nothing = JSONText.array([JSONText]())
+    private static let nothing = JSONText.array([])
 }
 
 extension ListPlan {

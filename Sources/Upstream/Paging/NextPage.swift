@@ -19,7 +19,7 @@ struct NextPage {
     func position(
         in response: HTTPResponse, _ body: JSONText, count: Int, total: Int?, last: JSONText? = nil
     ) throws(UpstreamError) -> String? {
-        let more = request.list.more?.value(in: body).flatMap(Self.isSaying).map { $0 == request.list.moreIs }
+        let more = request.list.more?.value(in: body).flatMap(Self.truth).map { $0 == request.list.moreIs }
         switch request.list.style {
         case .page(_, let pages):
             return nextPage(count: count, total: total, pages: pages?.value(in: body)?.wholeNumber, more: more)
@@ -50,7 +50,7 @@ struct NextPage {
     }
 
     /// What a mark says that is a boolean, or the number of records that are left; nil for a negative one, as for "unknown".
-    private static func isSaying(_ mark: JSONText) -> Bool? {
+    private static func truth(of mark: JSONText) -> Bool? {
         mark.truth ?? mark.wholeNumber.flatMap { $0 < 0 ? nil : $0 > 0 }
     }
 

@@ -25,14 +25,14 @@ struct MissingChildren {
     private enum Confirmation {
         case deleted(Int)
         /// It could not be asked for, or the answer is as old as this.
-        case open(age: Duration)
+        case open(age: Duration = .zero)
     }
 
     /// `missing`: the keys of parents → the keys of their missing children. At most a hundred parents are asked.
     func confirm(_ missing: [ExactText: [String]]) async throws -> Outcome {
         var outcome = Outcome()
         for (index, (key, children)) in missing.sorted(by: { $0.key < $1.key }).enumerated() {
-            switch index < AbsenceJudge.most ? try await confirm(children, of: key.text) : .open(age: .zero) {
+            switch index < AbsenceJudge.most ? try await confirm(children, of: key.text) : .open() {
             case .deleted(let count): outcome.deleted += count
             case .open(let age):
                 outcome.left += children
@@ -43,23 +43,20 @@ struct MissingChildren {
     }
 
     private func confirm(_ children: [String], of key: String) async throws -> Confirmation {
-        guard let record = try store.remote(of: parent.name, key: key) else { return .open(age: .zero) }
+        guard let record = try store.remote(of: parent.name, key: key) else { return .open() }
         let position = try store.position()
         let family: ChildReader.Family
         do {
-            guard let read = try await self.family(of: record) else { return .open(age: .zero) }
+            guard let read = try await self.family(of: record) else { return .open() }
             family = read
         } catch let error as UpstreamError where !error.concernsWholeUpstream {
-            return .open(age: .zero)
+            return .open()
         }
         if let age = family.age { return .open(age: age) }
         guard var pulled = reader.pulled([family], deletes: .only(children.exactSet)).first, !pulled.complete.isEmpty
-        else {
-            return .open(age: .zero)
-        }
+        else { return .open() }
         pulled.complete = [key]
-        let page = PulledPage(
-            entity: parent.name, records: .array([JSONText]()), position: position, children: [pulled])
+        let page = PulledPage(entity: parent.name, records: .array([]), position: position, children: [pulled])
         return .deleted(try await store.apply(page, at: now()).children[detail.entity]?.deleted ?? 0)
     }
 
