@@ -23,7 +23,7 @@ struct TokenWitness {
         return false
     }
 
-    /// Whether the page has content. A failure that concerns this list alone, a 401 included, says that it has none.
+    /// Whether the page has content. One that fails, also with 401, has none, unless every other request would fail as well.
     private func isServed(_ request: PageRequest) async throws -> Bool {
         do {
             let page = try await upstream.page(request)

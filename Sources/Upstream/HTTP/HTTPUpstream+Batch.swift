@@ -18,9 +18,9 @@ extension HTTPUpstream {
         return results
     }
 
-    /// Whether a refusal of the whole has results of its own: some of the changes may have been applied. So it is with 4xx
-    /// if the results say their status, and with 2xx if one of them is a failure by itself: then the rule by which the whole
-    /// fails is meant for a single change, and has found its place in the first result.
+    /// Whether an answer that counts as a failure has a result for each change, so that some may have been applied. A 4xx has
+    /// if its results state their status. A 2xx has if one of its results is a failure by itself: the schema's rule that makes
+    /// the whole a failure is meant for a single change, and has matched the first result.
     private func hasResults(_ response: HTTPResponse, of batch: BatchRequest, _ sent: WireRequest) -> Bool {
         guard !caller.refusesToken(response), let body = response.json else { return false }
         let answer = BatchAnswer(batch: batch, upstream: plan, status: response.status)

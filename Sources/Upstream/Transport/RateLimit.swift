@@ -61,8 +61,8 @@ struct RateLimit {
         ["-ms", "_ms"].contains { name.lowercased().hasSuffix($0) } || name.hasSuffix("Ms")
     }
 
-    /// Never more than an hour and never negative; nil for a text that is none of these: seconds, also with a fraction, or
-    /// milliseconds; a time as seconds or milliseconds since 1970; a date of HTTP (RFC 9110, 5.6.7) or in ISO 8601.
+    /// From zero to an hour. The text may be seconds, also with a fraction, or milliseconds; a time as seconds or milliseconds
+    /// since 1970; a date of HTTP (RFC 9110, 5.6.7) or in ISO 8601. Nil for any other.
     func delay(_ text: String) -> Duration? { delay(text, inMilliseconds: false) }
 
     private func delay(_ text: String, inMilliseconds: Bool) -> Duration? {

@@ -128,8 +128,8 @@ struct ListPull {
         }
     }
 
-    /// A position that the upstream no longer accepts is dropped, once. So is one with nothing behind it: where it names a record,
-    /// such as the last one that was read, many show nothing once that is deleted. A scroll has moved past pages not yet written.
+    /// The first page of the rest of an interrupted pull, or else of the whole list. A position is dropped, once, if the upstream
+    /// refuses it, or shows nothing after it: the record that it names may be deleted. A scroll has moved past unwritten pages.
     private mutating func first() async throws -> FetchedPage? {
         if isResumed, !reader.list.isScroll {
             do {

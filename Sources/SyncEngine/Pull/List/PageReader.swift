@@ -93,8 +93,8 @@ struct PageReader: Sendable {
         return fetched
     }
 
-    /// Where pages are asked for by the last record of the one before, many upstreams show nothing once that record is deleted. So
-    /// before an empty page counts as the end, that one is read again. Nil if it still ends with the record.
+    /// Before an empty page counts as the end of the list, reads the page before it again if the two are joined by its last
+    /// record: once that record is deleted, many upstreams show nothing after it. Nil if the page still ends with it.
     private func pageBefore(
         _ fetched: FetchedPage, at pull: PullInProgress
     ) async throws -> (PullInProgress, FetchedPage)? {

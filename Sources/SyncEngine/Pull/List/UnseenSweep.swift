@@ -85,9 +85,9 @@ struct UnseenSweep {
         return outcome
     }
 
-    /// The undecided records that were merged into others. For the time to settle, no full pull has seen them, and the
-    /// upstream has answered requests for them with the other record: a gateway may do so for a moment. `isOpen`: more
-    /// may have been merged, which later pulls decide. Those that were missing before are forgotten.
+    /// The undecided records that were merged into others: for the time to settle, no full pull has seen them, and the
+    /// upstream has answered requests for them with the other record. A gateway may do that too, but not for so long.
+    /// Forgets all others that were missing before. `isOpen`: later pulls may find that more were merged.
     private func merged(
         _ findings: AbsenceJudge.Findings, _ suspects: [CacheStore.UnseenRecord], rows: Int
     ) async throws -> (keys: [String], isOpen: Bool) {

@@ -201,8 +201,8 @@ extension Pusher {
             && reconciler.hasSettled(change)
     }
 
-    /// Whether what a deletion would delete seems to be part of another record by now: the upstream, asked for it, answered with
-    /// that one. If it takes the key for the other record's, the deletion would be of that.
+    /// Whether the record of a deletion seems to be merged into another one: asked for it, the upstream answered with the other.
+    /// If the upstream takes its key for the other's, the deletion would delete that one.
     func mayBeMerged(_ change: OutboxChange, by error: UpstreamError) -> Bool {
         if case .another = error { change.operation == .delete } else { false }
     }

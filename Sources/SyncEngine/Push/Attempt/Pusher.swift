@@ -168,15 +168,15 @@ struct Pusher {
         return error
     }
 
-    /// Whether the upstream may have a creation under its key though a page says that it was refused: never sent under another
-    /// key then, also by a person.
+    /// Whether the upstream may have a creation under its key although a page says that it was refused. Then it is never sent
+    /// under another key, not even when a person retries it.
     private func mayBeKnown(_ change: OutboxChange, after error: UpstreamError) -> Bool {
         guard case .barred(_, _, isPage: true) = error, change.operation == .create else { return false }
         return recognizesRepeat(of: change)
     }
 
-    /// Whether nothing of an attempt was applied. A gateway may put a page in place of any answer, so a creation that can be
-    /// looked up is, or one that is applied each time would be sent without end.
+    /// Whether the error says that nothing of the attempt was applied. A page in place of an answer may come from a gateway, so
+    /// it does not say so of a creation that can be looked up: one that was applied each time would be sent without end.
     func isRefusal(_ error: UpstreamError, of change: OutboxChange) -> Bool {
         guard error.isRefusal else { return false }
         guard case .barred(_, _, isPage: true) = error, change.operation == .create, let entity = schema[change.entity]
