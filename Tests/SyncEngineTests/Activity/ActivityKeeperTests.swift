@@ -26,11 +26,10 @@ struct ActivityKeeperTests {
         let keeper = ActivityKeeper(
             store: test.store, meter: meter, now: { [clock] in clock.timestamp }, clock: clock,
             log: .silent)
-        let task = Task { try await keeper.run() }
-        await clock.waitForSleepers(1)
-        try await body()
-        task.cancel()
-        _ = await task.result
+        try await whileRunning({ try await keeper.run() }) {
+            await clock.waitForSleepers(1)
+            try await body()
+        }
     }
 
     private func pass(_ duration: Duration) async {

@@ -71,13 +71,10 @@ struct ContentTests {
     }
 
     private func running(_ body: () async throws -> Void) async throws {
-        let task = Task { try await engine.run() }
-        let result: Result<Void, any Error>
-        do { result = .success(try await body()) } catch { result = .failure(error) }
-        upstream.release()
-        task.cancel()
-        _ = await task.result
-        try result.get()
+        try await whileRunning({ [engine] in try await engine.run() }) {
+            defer { upstream.release() }
+            try await body()
+        }
     }
 
     private func field(_ name: String, of key: String) throws -> JSONText? {

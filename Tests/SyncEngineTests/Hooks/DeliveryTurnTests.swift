@@ -89,19 +89,14 @@ struct DeliveryTurnTests {
 
     /// Runs a turn whose deliveries last until they are cancelled.
     private func running(_ body: () async throws -> Void) async throws {
-        let turn = turn
-        let task = Task { [account, clock] in
+        let delivers = { @Sendable [account, clock, turn] in
             try await turn.run { before in
                 account.begin(before)
                 defer { account.end() }
                 try await clock.sleep(for: .seconds(86_400))
             }
         }
-        let result: Result<Void, any Error>
-        do { result = .success(try await body()) } catch { result = .failure(error) }
-        task.cancel()
-        _ = await task.result
-        try result.get()
+        try await whileRunning(delivers, body)
     }
 
     private func chore(_ id: String, at time: Timestamp? = nil) async throws {

@@ -73,12 +73,7 @@ struct HookKeeperTests {
 
     private func running(_ keeper: HookKeeper, _ body: () async throws -> Void) async throws {
         try await store.startHooks()
-        let task = Task { try await keeper.run() }
-        let result: Result<Void, any Error>
-        do { result = .success(try await body()) } catch { result = .failure(error) }
-        task.cancel()
-        _ = await task.result
-        try result.get()
+        try await whileRunning({ try await keeper.run() }, body)
     }
 
     @Test

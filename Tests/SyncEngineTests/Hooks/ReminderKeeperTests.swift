@@ -80,12 +80,7 @@ struct ReminderKeeperTests {
     }
 
     private func running(_ keeper: ReminderKeeper, _ body: () async throws -> Void) async throws {
-        let task = Task { try await keeper.run() }
-        let result: Result<Void, any Error>
-        do { result = .success(try await body()) } catch { result = .failure(error) }
-        task.cancel()
-        _ = await task.result
-        try result.get()
+        try await whileRunning({ try await keeper.run() }, body)
     }
 
     @Test

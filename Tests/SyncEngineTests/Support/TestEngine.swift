@@ -50,16 +50,7 @@ struct TestEngine {
 
     /// Runs the engine while `body` does its work, and ends it.
     func running(_ body: () async throws -> Void) async throws {
-        let task = Task { try await engine.run() }
-        do {
-            try await body()
-        } catch {
-            task.cancel()
-            _ = await task.result
-            throw error
-        }
-        task.cancel()
-        _ = await task.result
+        try await whileRunning({ [engine] in try await engine.run() }, body)
     }
 
     /// Lets the running engine's delays pass until `condition` holds; stops after some hours of the engine's time.
