@@ -94,8 +94,7 @@ struct Puller: Sendable {
         if plan.call != nil, let started = pull.started {
             request.values.now = started + (serverNow()?.since(now()) ?? .zero)
         }
-        return FetchedPage(
-            page: try await upstream.page(request), askedAt: pull.position, position: position, after: pull)
+        return FetchedPage(page: try await upstream.page(request), position: position, after: pull)
     }
 
     /// Notes as drift why the list is not believed.
@@ -122,8 +121,6 @@ extension CacheStore {
 /// A page of a list, and its place in the pull.
 struct FetchedPage: Sendable {
     var page: Page
-    /// The position that it was requested with.
-    var askedAt: String?
     /// The position of the change log when it was requested.
     var position: Int64
     /// The pull as it is once the page is written; before `PageReader` has counted the page, as it was.

@@ -67,7 +67,7 @@ struct PageReader: Sendable {
         before = pull
         do {
             let key = pull.kind == .delta ? nil : entity.key
-            try trail.add(fetched.page, of: plan.path, askedAt: fetched.askedAt, key: key)
+            try trail.add(fetched.page, of: plan.path, askedAt: pull.position, key: key)
         } catch {
             throw Endless(reason: error)
         }
