@@ -1,25 +1,16 @@
 internal import CCurl
 
-/// The settings that all requests of one transport share.
+/// The settings that all requests of one transport share: see `CurlTransport.init`.
 struct CurlOptions: Sendable {
     let userAgent: String
-    /// Every request goes over this Unix socket, whatever its URL's host.
     let unixSocketPath: String?
-    /// PEM certificates trusted instead of the system's.
     let caFile: String?
-    /// PEM files with a certificate of this program and its key; nil for none.
-    var certificate: (file: String, keyFile: String)?
-    /// A proxy's URL; nil connects directly, whatever the environment says.
+    let certificate: (file: String, keyFile: String)?
     let proxy: String?
-    /// Nil when they are unknown.
     let localAddresses: @Sendable () -> Set<String>?
-    /// Takes a `sockaddr`.
     let isLinkDown: @Sendable (UnsafeRawPointer) -> Bool
-    /// Addresses to which nothing is sent: those of this program's own API.
     let ownAddresses: [(address: String, port: UInt16)]
-    /// The most bytes that all large answers may take together.
     let answerLimit: Int
-    /// Takes a connected socket before anything is sent, and returns why nothing may be; nil to send.
     let refusal: (@Sendable (_ descriptor: Int32) -> String?)?
 
     func apply(to easy: inout CurlEasy) throws(TransportError) {

@@ -19,15 +19,17 @@ package final class CurlTransport: HTTPTransport {
 
     /// Starts the thread.
     ///
-    /// `unixSocketPath` sends every request over that socket. `caFile` (PEM) replaces the system's certificates;
-    /// `certificate` (PEM) is this program's own.
-    /// `proxy` is a URL; proxies in the environment are ignored. `localAddresses` are those from which packets can
-    /// leave this machine. `isLinkDown` returns whether the link to a `sockaddr` is down; then nothing is sent.
-    /// Nothing is sent to `ownAddresses`, where this program serves callers itself. `answerLimit` is how many bytes all
-    /// large answers may have together, from their arrival until they are released.
-    /// `refusal` looks at each connection before a request is sent, and returns why none may be; libcurl has sent
-    /// nothing until then, unless the server uses TLS. Throws `.unreachable` when the machine has no thread or memory
-    /// left.
+    /// - `unixSocketPath` sends every request over that socket, whatever its URL's host.
+    /// - `caFile` (PEM) replaces the system's certificates; `certificate` (PEM) is this program's own.
+    /// - `proxy` is a URL; proxies in the environment are ignored.
+    /// - `localAddresses` are those from which packets can leave this machine; nil when they are unknown.
+    /// - `isLinkDown` returns whether the link to a `sockaddr` is down; then nothing is sent.
+    /// - Nothing is sent to `ownAddresses`, where this program serves callers itself.
+    /// - `answerLimit` is how many bytes all large answers may have together, from their arrival until they are released.
+    /// - `refusal` looks at each connection before a request is sent, and returns why none may be; libcurl has sent nothing
+    ///   until then, unless the server uses TLS.
+    ///
+    /// Throws `.unreachable` when the machine has no thread or memory left.
     package init(
         userAgent: String, unixSocketPath: String? = nil, caFile: String? = nil,
         certificate: (file: String, keyFile: String)? = nil, proxy: String? = nil,
@@ -39,8 +41,7 @@ package final class CurlTransport: HTTPTransport {
         guard Self.libraryState == CURLE_OK else { throw .unreachable("libcurl cannot be initialised") }
         let options = CurlOptions(
             userAgent: userAgent, unixSocketPath: unixSocketPath, caFile: caFile, certificate: certificate,
-            proxy: proxy,
-            localAddresses: localAddresses, isLinkDown: isLinkDown, ownAddresses: ownAddresses,
+            proxy: proxy, localAddresses: localAddresses, isLinkDown: isLinkDown, ownAddresses: ownAddresses,
             answerLimit: answerLimit, refusal: refusal)
         thread = Mutex(try CurlThread.start(mailbox, options))
     }
