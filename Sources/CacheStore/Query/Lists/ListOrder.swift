@@ -51,20 +51,8 @@ final class ListOrder: Sendable {
                 start.append(scalar)
             }
             let beginning = String(start)
-            return (isDescending ? beginning : Self.successor(of: beginning))?.databaseValue ?? value
+            return (isDescending ? beginning : TextCondition.end(of: beginning))?.databaseValue ?? value
         }
-    }
-
-    /// The first text after all texts that begin with this one; nil if there is none.
-    private static func successor(of text: String) -> String? {
-        var scalars = text.unicodeScalars
-        while let last = scalars.popLast() {
-            let next = last == "\u{D7FF}" ? "\u{E000}" : Unicode.Scalar(last.value + 1)
-            guard let next else { continue }
-            scalars.append(next)
-            return String(scalars)
-        }
-        return nil
     }
 
     private static func unknown(_ name: String, _ entity: Entity) -> CacheError {
