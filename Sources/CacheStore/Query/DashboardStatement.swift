@@ -108,10 +108,7 @@ struct DashboardStatement {
         var parts: [String] = []
         for condition in conditions {
             let column = "CAST(\(table.plain(for: condition.field, of: "\(alias).")) AS TEXT)"
-            let isBoolean = table.entity[field: condition.field]?.kind == .boolean
-            let values = condition.values.map { value in
-                bind(isBoolean ? (value == "true" ? "1" : "0") : value)
-            }.joined(separator: ", ")
+            let values = condition.values.map { bind(table.columnText($0, of: condition.field)) }.joined(separator: ", ")
             parts.append(
                 condition.excluded
                     ? "(\(column) IS NULL OR \(column) NOT IN (\(values)))" : "\(column) IN (\(values))")

@@ -95,12 +95,12 @@ struct ReminderSchedule: Sendable {
     private var due: String { "\(time) - \(rule.before.milliseconds)" }
 
     private func schedule(_ condition: String, onConflict update: String) -> String {
-        return """
-            INSERT INTO sync_reminder (rule, entity, record_key, due_at, next_at)
-              SELECT '\(rule.name)', '\(rule.entity)', _key, \(due), \(due) FROM \(table.name)
-              WHERE \(condition)\(isWanted)
-              ON CONFLICT (rule, record_key) DO UPDATE \(update)
-            """
+        """
+        INSERT INTO sync_reminder (rule, entity, record_key, due_at, next_at)
+          SELECT '\(rule.name)', '\(rule.entity)', _key, \(due), \(due) FROM \(table.name)
+          WHERE \(condition)\(isWanted)
+          ON CONFLICT (rule, record_key) DO UPDATE \(update)
+        """
     }
 
     /// A reminder that comes back before it was delivered: its hook may be past the event.
@@ -130,9 +130,8 @@ struct ReminderSchedule: Sendable {
     var isWanted: String {
         let conditions = rule.conditions.map { condition -> String in
             let column = "CAST(\(table.plain(for: condition.field)) AS TEXT)"
-            let isBoolean = table.entity[field: condition.field]?.kind == .boolean
-            let values = condition.values.map { isBoolean ? ($0 == "true" ? "1" : "0") : $0 }
-                .map { $0.quoted(by: "'") }.joined(separator: ", ")
+            let values = condition.values.map { table.columnText($0, of: condition.field).quoted(by: "'") }
+                .joined(separator: ", ")
             return condition.excluded
                 ? "coalesce(\(column) NOT IN (\(values)), true)" : "coalesce(\(column) IN (\(values)), false)"
         }

@@ -34,6 +34,11 @@ extension EntityTable {
             """
     }
 
+    /// A value as the schema writes it in a condition, as the text of the field's column.
+    func columnText(_ value: String, of field: String) -> String {
+        entity[field: field]?.kind == .boolean ? (value == "true" ? "1" : "0") : value
+    }
+
     /// A boolean in quotes as 1 or 0; anything else stays as it is.
     private static func truth(_ value: String) -> String {
         "CASE \(value) WHEN 'true' THEN 1 WHEN 'false' THEN 0 ELSE \(value) END"

@@ -98,8 +98,7 @@ struct RelationAggregateStatement {
 
     private func literal(_ value: String, _ field: Field) -> String {
         if value == Condition.account { return "(SELECT value FROM sync_setting WHERE name = 'account')" }
-        let text = field.kind == .boolean ? (value == "true" ? "1" : "0") : value
-        return text.quoted(by: "'")
+        return child.columnText(value, of: field.name).quoted(by: "'")
     }
 
     // MARK: Values
