@@ -80,7 +80,7 @@ struct RelationAggregateStatement {
         let own = plain(field, side)
         guard side == .here else { return own }
         return """
-            coalesce(\(own), (SELECT strftime('%Y-%m-%dT%H:%M:%fZ', created_at / 1000.0, 'unixepoch') FROM sync_outbox
+            coalesce(\(own), (SELECT \(EntityTable.time("created_at")) FROM sync_outbox
               WHERE entity = '\(child.entity.name)' AND record_key = _key AND operation = 'create'))
             """
     }
