@@ -78,7 +78,7 @@ struct RelationAggregates {
         var count = rows.count
         var members: [ExactText: [(key: String, value: JSONText)]] = [:]
         for figures in figures {
-            let found = try figures.values(for: rows.prefix(count).map { (key: $0.key, remote: $0.remote) }, db)
+            let found = try figures.values(for: rows.prefix(count), db)
             members.merge(found.values) { $0 + $1 }
             count = min(count, found.count)
         }
@@ -99,7 +99,7 @@ struct RelationAggregates {
 
     /// For each key of the first `count` rows, the members that differ from the server's.
     private func values(
-        for rows: [(key: String, remote: JSONText?)], _ db: Database
+        for rows: ArraySlice<RecordImage>, _ db: Database
     ) throws -> (values: [ExactText: [(key: String, value: JSONText)]], count: Int) {
         let bases = rows.map { row in fields.map { parent.entity.serverValue(of: $0.field, in: row.remote) } }
         let isTime = fields.contains { if case .latest = $0.figure.measure { true } else { false } }
