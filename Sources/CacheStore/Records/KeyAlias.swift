@@ -30,10 +30,7 @@ enum KeyAlias {
 
     /// Whether a record has the key itself, as when another one was given the former slug of the first.
     private static func isTaken(_ key: String, _ entity: String, _ db: Database) throws -> Bool {
-        try Bool.fetchOne(
-            db.cachedStatement(
-                sql: "SELECT EXISTS (SELECT 1 FROM \(EntityTable.name(of: entity)) WHERE _key = ?)"),
-            arguments: [key]) ?? false
+        try RecordRow.exists(key, in: EntityTable.name(of: entity), db)
     }
 
     /// Stops the key from naming a record that had it before.

@@ -31,10 +31,12 @@ struct RecordRow {
             document: try JSONText(parsing: document), deleted: row[2])
     }
 
-    func exists(_ key: String) throws -> Bool {
+    func exists(_ key: String) throws -> Bool { try Self.exists(key, in: table.name, db) }
+
+    /// The same for a record in the table with this name as SQL.
+    static func exists(_ key: String, in table: String, _ db: Database) throws -> Bool {
         try Bool.fetchOne(
-            db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM \(table.name) WHERE _key = ?)"), arguments: [key])
-            ?? false
+            db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM \(table) WHERE _key = ?)"), arguments: [key]) ?? false
     }
 
     /// Whether the record is hidden from readers: deleted, or never there.
@@ -62,11 +64,7 @@ struct RecordRow {
     func isOrphan(_ record: JSONText) throws -> Bool {
         for tie in table.entity.ties where tie.onDelete == .cascade {
             guard let owner = table.entity.value(of: tie.field, in: record)?.plain, !owner.isEmpty else { continue }
-            let isHere = try Bool.fetchOne(
-                db.cachedStatement(
-                    sql: "SELECT EXISTS (SELECT 1 FROM \(EntityTable.name(of: tie.entity)) WHERE _key = ?)"),
-                arguments: [owner])
-            if isHere == false { return true }
+            if try !Self.exists(owner, in: EntityTable.name(of: tie.entity), db) { return true }
         }
         return false
     }
