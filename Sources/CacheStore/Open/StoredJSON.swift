@@ -27,12 +27,7 @@ enum StoredJSON {
     /// The SQL function `is_json(bytes)`: whether the daemon can read it. `json_valid` accepts deeper nesting.
     static let isValid = DatabaseFunction("is_json", argumentCount: 1, pure: true) { values in
         guard let value = values.first, let bytes = Data.fromDatabaseValue(value) else { return false }
-        do {
-            _ = try JSONText(Array(bytes))
-            return true
-        } catch {
-            return false
-        }
+        return (try? JSONText(Array(bytes))) != nil
     }
 
     /// The first table of a database with such a value, which only damage or another program leaves; nil if there is none. Only

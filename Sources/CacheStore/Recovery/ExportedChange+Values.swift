@@ -38,14 +38,7 @@ extension ExportedChange {
     }
 
     /// Whether the daemon can read it as JSON.
-    static func isJSON(_ text: String) -> Bool {
-        do {
-            _ = try JSONText(parsing: text)
-            return true
-        } catch {
-            return false
-        }
-    }
+    static func isJSON(_ text: String) -> Bool { (try? JSONText(parsing: text)) != nil }
 
     // MARK: The idempotency key
 
