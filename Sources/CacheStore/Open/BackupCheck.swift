@@ -146,7 +146,7 @@ struct BackupCheck {
         switch kind {
         case .records: return
         case .view: try db.execute(sql: "DROP VIEW \(name)")
-        case .index: try db.execute(sql: "DROP INDEX \(name)")
+        case .index: try SecondaryIndexes.drop(object.name, db)
         case .extra: try db.execute(sql: "DROP TABLE \(name)")
         case .search(let entity): try dropSearch(of: entity)
         }
@@ -174,7 +174,7 @@ struct BackupCheck {
         do {
             // SQLite drops no column that an index or a view uses.
             for object in try StoredObject.all(db) where object.isIndex && object.table == table {
-                try db.execute(sql: "DROP INDEX \(object.name.quoted(by: "\""))")
+                try SecondaryIndexes.drop(object.name, db)
             }
             try db.execute(sql: "DROP VIEW IF EXISTS \(entity.quoted(by: "\""))")
             for column in columns {

@@ -36,7 +36,7 @@ struct EntityTableAdapter {
         let names = try String.fetchAll(
             db,
             sql: """
-                SELECT CAST(coalesce(name, '') AS TEXT) FROM sqlite_master
+                SELECT CAST(coalesce(name, '') AS TEXT) FROM sqlite_schema
                 WHERE type = 'trigger' AND tbl_name GLOB 'records_*'
                 """)
         for name in names { try db.execute(sql: "DROP TRIGGER \(name.quoted(by: "\""))") }
@@ -95,7 +95,7 @@ struct EntityTableAdapter {
         if !outdated.isEmpty {
             // SQLite refuses to drop a column that an index or a view still uses.
             try db.execute(sql: "DROP VIEW IF EXISTS \(table.view)")
-            for index in try presentIndexes().keys { try SecondaryIndexes.drop(index, db) }
+            for index in try secondaryIndexes.present().keys { try SecondaryIndexes.drop(index, db) }
         }
         for name in outdated {
             try db.execute(sql: "ALTER TABLE \(table.name) DROP COLUMN \(name.quoted(by: "\""))")
@@ -115,25 +115,16 @@ struct EntityTableAdapter {
 
     private var tableName: String { "records_\(table.entity.name)" }
 
-    private func presentIndexes() throws -> [String: String] {
-        let rows = try Row.fetchAll(
-            db,
-            sql: """
-                SELECT CAST(coalesce(name, '') AS TEXT), CAST(sql AS TEXT) FROM sqlite_master
-                WHERE type = 'index' AND tbl_name = ? AND sql IS NOT NULL
-                """,
-            arguments: [tableName])
-        return rows.reduce(into: [:]) { indexes, row in indexes[row[0] as String] = row[1] as String }
-    }
+    private var secondaryIndexes: SecondaryIndexes { SecondaryIndexes(table: table, db: db) }
 
     /// Leaves building to `TableBackfill` when there are records.
     private func adaptIndexes() throws {
-        let present = try presentIndexes()
+        let present = try secondaryIndexes.present()
         for (name, sql) in present where table.indexes[name] != sql { try SecondaryIndexes.drop(name, db) }
         let missing = table.indexes.filter { present[$0.key] != $0.value }
         guard !missing.isEmpty else { return }
         if try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM \(table.name))") == true {
-            try SecondaryIndexes(table: table, db: db).request()
+            try secondaryIndexes.request()
         } else {
             for sql in missing.values.sorted() { try db.execute(sql: sql) }
         }

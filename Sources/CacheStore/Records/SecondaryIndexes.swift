@@ -26,7 +26,7 @@ struct SecondaryIndexes {
 
     /// Drops them. Lists stay right, but have to sort.
     func postpone() throws {
-        for name in try present() { try Self.drop(name, db) }
+        for name in try present().keys { try Self.drop(name, db) }
         try request()
     }
 
@@ -49,7 +49,7 @@ struct SecondaryIndexes {
     /// Builds the next one; false when none is missing any more.
     func buildNext() throws -> Bool {
         let present = try present()
-        guard let missing = table.indexes.filter({ !present.contains($0.key) }).min(by: { $0.key < $1.key }) else {
+        guard let missing = table.indexes.filter({ present[$0.key] == nil }).min(by: { $0.key < $1.key }) else {
             try SettingTable(db: db).remove(setting)
             return false
         }
@@ -57,13 +57,15 @@ struct SecondaryIndexes {
         return true
     }
 
-    private func present() throws -> Set<String> {
-        try String.fetchSet(
+    /// Name → statement of those that the table has.
+    func present() throws -> [String: String] {
+        let rows = try Row.fetchAll(
             db,
             sql: """
-                SELECT CAST(coalesce(name, '') AS TEXT) FROM sqlite_master
+                SELECT CAST(coalesce(name, '') AS TEXT), CAST(sql AS TEXT) FROM sqlite_schema
                 WHERE type = 'index' AND tbl_name = ? AND sql IS NOT NULL
                 """,
             arguments: ["records_\(table.entity.name)"])
+        return rows.reduce(into: [:]) { indexes, row in indexes[row[0] as String] = row[1] as String }
     }
 }
