@@ -29,7 +29,7 @@ extension BackupCheck {
         db.add(function: StoredJSON.isValid)
         db.add(function: StoredName.isWhole)
         for object in try StoredObject.all(db) where object.isTable {
-            let isOfRecords = object.name.hasPrefix("records_")
+            let isOfRecords = object.name.hasPrefix(EntityTable.prefix)
             guard isOfRecords || object.name.hasPrefix("sync_") else { continue }
             let columns = try Row.fetchAll(
                 db, sql: "SELECT name, type FROM pragma_table_xinfo(?) WHERE hidden = 0", arguments: [object.name])

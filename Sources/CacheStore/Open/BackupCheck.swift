@@ -93,7 +93,9 @@ struct BackupCheck {
             if object.isTable || object.isVirtualTable || object.isView || object.isIndex || object.isAutomatic {
                 continue
             }
-            guard object.isTrigger, !isAdapted, object.table.hasPrefix("records_") else { throw refusal(of: object) }
+            guard object.isTrigger, !isAdapted, object.table.hasPrefix(EntityTable.prefix) else {
+                throw refusal(of: object)
+            }
         }
     }
 
@@ -123,7 +125,7 @@ struct BackupCheck {
         for entity in entities {
             if object.holdsRecords(of: entity) { return .records }
             if object.isView, object.name == entity { return .view }
-            if object.isIndex, object.table == "records_\(entity)" { return .index }
+            if object.isIndex, object.table == EntityTable.prefix + entity { return .index }
             let isSearched = object.isView || object.isVirtualTable
             if isSearched, SearchTable.names(entity).contains(object.name) { return .search(of: entity) }
             if object.isTable, SearchTable.storage(entity).contains(object.name) { return .search(of: entity) }
@@ -133,7 +135,7 @@ struct BackupCheck {
 
     /// The entities with a table in the file, which this schema need not have.
     private static func entities(in objects: [StoredObject]) -> [String] {
-        let prefix = "records_"
+        let prefix = EntityTable.prefix
         let tables = objects.filter { $0.isTable && $0.name.hasPrefix(prefix) }
         return tables.map { String($0.name.dropFirst(prefix.count)) }.filter { name in
             !name.isEmpty && name.utf8.allSatisfy { StoredObject.nameBytes.contains($0) }
@@ -168,7 +170,7 @@ struct BackupCheck {
     /// An expression can take any amount of memory. Only earlier versions had computed columns, in tables of records;
     /// opening the cache fills ordinary columns in their place.
     private func dropComputedColumns(of entity: String) throws {
-        let table = "records_\(entity)"
+        let table = EntityTable.prefix + entity
         let columns = try computedColumns(of: table)
         guard !columns.isEmpty else { return }
         do {

@@ -43,7 +43,7 @@ struct EntityTableAdapter {
     }
 
     private func adapt() throws {
-        if try db.tableExists("records_\(table.entity.name)") {
+        if try db.tableExists(table.bareName) {
             try requireSameKey()
             try adaptColumns()
         } else {
@@ -80,7 +80,7 @@ struct EntityTableAdapter {
         let own = Dictionary(uniqueKeysWithValues: EntityTable.ownColumns.map { ($0.key, $0.value) })
         let fields = Dictionary(uniqueKeysWithValues: table.columns.map { ($0.name, $0.type) })
         let rows = try Row.fetchAll(
-            db, sql: "SELECT name, type, hidden FROM pragma_table_xinfo(?)", arguments: [tableName])
+            db, sql: "SELECT name, type, hidden FROM pragma_table_xinfo(?)", arguments: [table.bareName])
         var present: Set<String> = []
         var outdated: [String] = []
         for row in rows {
@@ -112,8 +112,6 @@ struct EntityTableAdapter {
     }
 
     private var columnSetting: String { "columns:\(table.entity.name)" }
-
-    private var tableName: String { "records_\(table.entity.name)" }
 
     private var secondaryIndexes: SecondaryIndexes { SecondaryIndexes(table: table, db: db) }
 

@@ -14,7 +14,7 @@ enum StoredJSON {
 
     /// Those of a table; the names of records' tables begin with `records_`.
     static func columns(of table: String) -> Set<String> {
-        columns[table.hasPrefix("records_") ? "records" : table] ?? []
+        columns[table.hasPrefix(EntityTable.prefix) ? "records" : table] ?? []
     }
 
     /// True for a value that is neither NULL nor JSON; needs `isValid`.

@@ -50,7 +50,7 @@ struct StoredObject: Hashable {
     /// Every version so far has written its tables in this form. In earlier ones fields were computed by SQLite, from
     /// expressions that can call nothing with an effect and that nothing reads any more.
     func holdsRecords(of entity: String) -> Bool {
-        guard isTable, name == "records_\(entity)" else { return false }
+        guard isTable, name == EntityTable.prefix + entity else { return false }
         let start = Array("CREATE TABLE \(EntityTable.name(of: entity)) (".utf8)
         let bytes = Array(definition.utf8)
         guard bytes.starts(with: start), bytes.last == UInt8(ascii: ")") else { return false }

@@ -65,7 +65,7 @@ struct SecondaryIndexes {
                 SELECT CAST(coalesce(name, '') AS TEXT), CAST(sql AS TEXT) FROM sqlite_schema
                 WHERE type = 'index' AND tbl_name = ? AND sql IS NOT NULL
                 """,
-            arguments: ["records_\(table.entity.name)"])
+            arguments: [table.bareName])
         return rows.reduce(into: [:]) { indexes, row in indexes[row[0] as String] = row[1] as String }
     }
 }

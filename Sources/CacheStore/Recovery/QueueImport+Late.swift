@@ -13,7 +13,7 @@ extension QueueImport {
     /// The change without values that are sealed in the database that it comes from and would not be here, or the other way
     /// round. It fails if it sets one: without the schema, nothing can convert it.
     func sealedAsHere(_ given: ExportedChange) throws -> ExportedChange {
-        let isNew = try !context.db.tableExists("records_\(given.entity)")
+        let isNew = try !context.db.tableExists(EntityTable.prefix + given.entity)
         let places = try SealedPlaces.adopt(
             given.entity, from: settings, isNew: isNew, SettingTable(db: context.db), context.sealers.sealer)
         guard !places.isEmpty else { return given }

@@ -29,9 +29,13 @@ final class EntityTable: Sendable {
         self.entity = entity
     }
 
-    var name: String { "\"records_\(entity.name)\"" }
+    /// Begins the name of each table of records.
+    static let prefix = "records_"
+    /// As SQL, in quotes.
+    var name: String { "\"\(Self.prefix)\(entity.name)\"" }
+    var bareName: String { Self.prefix + entity.name }
     /// Also works for a name that was not validated by a schema.
-    static func name(of entity: String) -> String { "records_\(entity)".quoted(by: "\"") }
+    static func name(of entity: String) -> String { (prefix + entity).quoted(by: "\"") }
     var view: String { "\"\(entity.name)\"" }
 
     /// The columns of every entity's table, in the order of a new table: name → definition.
