@@ -110,7 +110,7 @@ extension CacheStore {
         let first = (row["seq"] as Int64) - Int64(keys.count) + 1
         let kind: String = row["kind"]
         let at = JSONText.string(Timestamp(milliseconds: row["at"]).description)
-        let fields = try (row["fields"] as String?).map { try JSONText(parsing: $0) } ?? .null
+        let fields = try row.json("fields") ?? .null
         let more = try (row["detail"] as String?).map { try members(ofDetail: $0, kind) } ?? []
         for (index, key) in keys.enumerated() {
             let seq = first + Int64(index)

@@ -91,7 +91,7 @@ extension CacheStore {
             ("seq", .integer((row["seq"] as Int) - keys.count + 1 + place)),
             ("at", .string(Timestamp(milliseconds: row["at"]).description)), ("kind", .string(row["kind"] as String)),
             ("change_id", .integer(row["change_id"] as Int?)),
-            ("fields", try (row["fields"] as String?).map { try JSONText(parsing: $0) } ?? .null),
+            ("fields", try row.json("fields") ?? .null),
         ]
         guard let detail: String = row["detail"] else { return .object(members: members) }
         for member in try JSONText(parsing: detail).members {

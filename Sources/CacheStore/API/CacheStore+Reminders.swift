@@ -56,7 +56,7 @@ extension CacheStore {
                         """))
             guard let row else { return nil }
             if row[0] { return Timestamp(milliseconds: 0) }
-            return (row[1] as Int64?).map(Timestamp.init(milliseconds:))
+            return row.time(1)
         }
     }
 

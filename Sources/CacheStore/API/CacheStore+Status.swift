@@ -153,7 +153,7 @@ extension CacheStore {
                     db.cachedStatement(sql: "SELECT coalesce(max(id), 0) FROM sync_conflict")) ?? 0,
                 drift: tallies["drift"] ?? 0, setAside: tallies["set_aside"] ?? 0,
                 lastSyncedAt: known.reduce(into: [:]) { times, row in
-                    times[row["entity"]] = (row["last_synced_at"] as Int64?).map(Timestamp.init(milliseconds:))
+                    times[row["entity"]] = row.time("last_synced_at")
                 },
                 totals: known.reduce(into: [:]) { totals, row in totals[row["entity"]] = row["total"] as Int? },
                 heldDeletions: known.reduce(into: [:]) { $0[$1["entity"]] = $1["held_deletions"] as Int },

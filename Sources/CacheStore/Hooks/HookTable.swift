@@ -156,8 +156,7 @@ extension HookState {
     fileprivate init(_ row: Row) {
         self.init(
             name: row[0], position: row[1], isPaused: row[2], attempts: row[3],
-            nextAt: (row[4] as Int64?).map(Timestamp.init(milliseconds:)), error: row[5], delivered: row[6],
-            deliveredAt: (row[7] as Int64?).map(Timestamp.init(milliseconds:)), parked: row[8])
+            nextAt: row.time(4), error: row[5], delivered: row[6], deliveredAt: row.time(7), parked: row[8])
     }
 }
 

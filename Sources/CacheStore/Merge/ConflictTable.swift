@@ -92,13 +92,10 @@ struct ConflictTable {
     func entry(_ id: Int64) throws -> Entry {
         let row = try Row.fetchOne(db.cachedStatement(sql: "SELECT * FROM sync_conflict WHERE id = ?"), arguments: [id])
         guard let row else { throw CacheError.notFound("there is no conflict \(id)") }
-        func json(_ column: String) throws -> JSONText? {
-            try (row[column] as String?).map { try JSONText(parsing: $0) }
-        }
         return Entry(
             id: id, changeID: row["change_id"], entity: row["entity"], key: row["record_key"],
-            operation: Operation(rawValue: row["operation"]) ?? .update, field: row["field"], base: try json("base"),
-            local: try json("local"), server: try json("server"),
+            operation: Operation(rawValue: row["operation"]) ?? .update, field: row["field"],
+            base: try row.json("base"), local: try row.json("local"), server: try row.json("server"),
             winner: (row["winner"] as String?).flatMap(Conflict.Side.init), isUndone: row["undone_at"] != nil)
     }
 

@@ -25,8 +25,7 @@ struct CursorRow {
         var cursor = PullCursor(
             watermark: row["watermark"], delta: row["delta"],
             pull: (row["pull"] as String?).flatMap(PullInProgress.init(json:)),
-            lastSyncedAt: (row["last_synced_at"] as Int64?).map(Timestamp.init(milliseconds:)),
-            lastFullAt: (row["last_full_at"] as Int64?).map(Timestamp.init(milliseconds:)),
+            lastSyncedAt: row.time("last_synced_at"), lastFullAt: row.time("last_full_at"),
             lateness: row["lateness"], heldDeletions: min(row["held_deletions"] as Int, Self.most), held: row["held"],
             listGap: row["list_gap"], error: row["error"], window: row["window"], total: row["total"])
         cursor.loadedWatermark = cursor.watermark

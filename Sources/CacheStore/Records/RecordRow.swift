@@ -27,8 +27,7 @@ struct RecordRow {
             arguments: [key])
         guard let row, let document: String = row[1] else { return nil }
         return Content(
-            remote: try (row[0] as String?).map { try JSONText(parsing: $0) },
-            document: try JSONText(parsing: document), deleted: row[2])
+            remote: try row.json(0), document: try JSONText(parsing: document), deleted: row[2])
     }
 
     func exists(_ key: String) throws -> Bool { try Self.exists(key, in: table.name, db) }

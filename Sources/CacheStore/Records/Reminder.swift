@@ -41,14 +41,11 @@ package struct Reminder: Sendable, Equatable {
 
 extension Reminder {
     init(_ row: Row, text: String) {
-        func time(_ column: String) -> Timestamp? {
-            (row[column] as Int64?).map(Timestamp.init(milliseconds:))
-        }
         let state = State(rawValue: row["state"]) ?? .scheduled
         self.init(
             id: row["id"], rule: row["rule"], entity: row["entity"], key: row["record_key"], text: text,
             dueAt: Timestamp(milliseconds: row["due_at"]), state: state,
-            snoozedUntil: state == .snoozed ? time("next_at") : nil, deliveredAt: time("delivered_at"),
+            snoozedUntil: state == .snoozed ? row.time("next_at") : nil, deliveredAt: row.time("delivered_at"),
             attempts: row["attempt_count"], error: row["error"])
     }
 }

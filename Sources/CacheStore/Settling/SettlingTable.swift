@@ -108,8 +108,8 @@ struct SettlingTable {
         }
         return Settling(
             key: row[0], kind: Settling.Kind(rawValue: row[1]) ?? .written, at: Timestamp(milliseconds: row[2]),
-            position: row[3], changedAt: (row[4] as Int64?).map(Timestamp.init(milliseconds:)), isExact: row[5],
-            isConfirmed: row[6], parts: Dictionary(parts) { first, _ in first })
+            position: row[3], changedAt: row.time(4), isExact: row[5], isConfirmed: row[6],
+            parts: Dictionary(parts) { first, _ in first })
     }
 }
 

@@ -87,7 +87,7 @@ extension CacheStore {
     }
 
     private static func occurrence(_ row: Row) throws -> HookOccurrence? {
-        let detail = try (row["detail"] as String?).map { try JSONText(parsing: $0) }
+        let detail = try row.json("detail")
         let event: HookEvent?
         switch row["kind"] as String {
         case ChangeLogKind.failed.rawValue: event = .changeFailed

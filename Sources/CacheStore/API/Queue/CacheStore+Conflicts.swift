@@ -34,12 +34,9 @@ extension CacheStore {
 
     private func conflict(_ row: Row) throws -> JSONText {
         func json(_ column: String) throws -> JSONText {
-            guard let text: String = row[column] else { return .null }
-            return try shown(JSONText(parsing: text), entity: row["entity"], field: row["field"])
+            try row.json(column).map { shown($0, entity: row["entity"], field: row["field"]) } ?? .null
         }
-        func time(_ column: String) -> JSONText {
-            .string((row[column] as Int64?).map { Timestamp(milliseconds: $0).description })
-        }
+        func time(_ column: String) -> JSONText { .string(row.time(column)?.description) }
         return .object([
             "id": .integer(row["id"] as Int), "at": time("at"), "entity": .string(row["entity"] as String),
             "record_id": .string(row["record_key"] as String), "change_id": .integer(row["change_id"] as Int),

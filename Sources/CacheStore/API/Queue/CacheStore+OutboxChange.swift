@@ -48,8 +48,7 @@ extension CacheStore {
             content: try ContentTable(db: db).change(row["content"]), replaced: replaced?.record,
             errorClass: (row["error_class"] as String?).map(ErrorClass.init), errorMessage: row["error_message"],
             meaning: Meaning(entity, forms: try NormalFormTable(db: db).forms(of: entity.name)),
-            firstAttemptAt: (row["first_attempt_at"] as Int64?).map(Timestamp.init(milliseconds:)),
-            lastAttemptAt: (row["last_attempt_at"] as Int64?).map(Timestamp.init(milliseconds:)), trace: trace)
+            firstAttemptAt: row.time("first_attempt_at"), lastAttemptAt: row.time("last_attempt_at"), trace: trace)
     }
 
     /// What the server has of a record that an update sends as a whole; nil for an update that sends only its fields.

@@ -43,10 +43,8 @@ extension CacheStore {
                 db.cachedStatement(sql: Self.laterEditsSQL), arguments: [change.id, change.entity]
             ).map { row in
                 let key = try JSONText(parsing: row["keys"] as String).elements.first?.string ?? ""
-                let fields = try (row["fields"] as String?).map {
-                    try JSONText(parsing: $0).elements.compactMap(\.string)
-                }
-                return (try KeyAlias.current(of: key, change.entity, db).exact, Set(fields ?? []))
+                let fields = try row.json("fields")?.elements.compactMap(\.string) ?? []
+                return (try KeyAlias.current(of: key, change.entity, db).exact, Set(fields))
             }
         }
         return try Dictionary(edits) { $0.union($1) }.sorted { $0.key < $1.key }.compactMap { key, fields in

@@ -38,7 +38,7 @@ extension CacheStore {
         }
         guard let row, let text: String = row[0] else { return nil }
         let remote = sealers[entity].open(try JSONText(parsing: text)).record
-        let local = try (row[1] as String?).map { try JSONText(parsing: $0) }
+        let local = try row.json(1)
         let touched = Set(table.entity.touchedFields.map(\.name))
         let names = (local?.members ?? []).map(\.key).filter { name in
             table.entity[field: name]?.secret != true && !touched.contains(name)

@@ -63,9 +63,7 @@ extension LocalTransaction {
             arguments: [entity, ChangeLog.keys([current]), mark.position])
         var changes = Set(rows.map { $0["change_id"] as Int64 })
         if operation == .update {
-            let queued = try rows.flatMap { row in
-                try (row["fields"] as String?).map { try JSONText(parsing: $0).elements.compactMap(\.string) } ?? []
-            }
+            let queued = try rows.flatMap { try $0.json("fields")?.elements.compactMap(\.string) ?? [] }
             let queue = try context.queue.changes(of: entity, key: current)
             for field in fields where !queued.contains(field) {
                 if let last = queue.last(where: { $0.body[field] != nil }) { changes.insert(last.id) }
