@@ -225,10 +225,7 @@ extension CacheStore {
     package func forgetLists(at now: Timestamp) async throws {
         try await change(at: now) { context in
             for entity in try String.fetchAll(context.db, sql: "SELECT entity FROM sync_cursor") {
-                let row = CursorRow(entity: entity, db: context.db)
-                var cursor = try row.load()
-                cursor.forgetList()
-                try row.save(cursor)
+                try CursorRow(entity: entity, db: context.db).change { $0.forgetList() }
             }
         }
     }
@@ -237,10 +234,7 @@ extension CacheStore {
     /// only this one shows has no new change times. What a cache of an older version was filled from is not known.
     package func adoptList(_ definition: String, of entity: String) async throws {
         try await adopt(definition, as: "list:\(entity)") { db in
-            let row = CursorRow(entity: entity, db: db)
-            var cursor = try row.load()
-            cursor.forgetList()
-            try row.save(cursor)
+            try CursorRow(entity: entity, db: db).change { $0.forgetList() }
         }
     }
 
@@ -248,10 +242,7 @@ extension CacheStore {
     /// to it, or nothing.
     package func adoptTokens(_ definition: String, of entity: String) async throws {
         try await adopt(definition, as: "changes:\(entity)") { db in
-            let row = CursorRow(entity: entity, db: db)
-            var cursor = try row.load()
-            (cursor.delta, cursor.pull) = (nil, nil)
-            try row.save(cursor)
+            try CursorRow(entity: entity, db: db).change { ($0.delta, $0.pull) = (nil, nil) }
         }
     }
 
@@ -259,13 +250,13 @@ extension CacheStore {
     /// records, since the other list may have named deletions that this one shows no more, or wrong ones.
     package func adoptDeletions(_ definition: String, of entity: String, cursor name: String) async throws {
         try await adopt(definition, as: "deletions:\(entity)") { db in
-            let (row, own) = (CursorRow(entity: entity, db: db), CursorRow(entity: name, db: db))
-            var (cursor, deletions) = (try row.load(), try own.load())
-            deletions.forgetList()
-            deletions.watermark = cursor.watermark
-            cursor.forgetList()
-            try row.save(cursor)
-            try own.save(deletions)
+            let row = CursorRow(entity: entity, db: db)
+            let watermark = try row.load().watermark
+            try row.change { $0.forgetList() }
+            try CursorRow(entity: name, db: db).change { deletions in
+                deletions.forgetList()
+                deletions.watermark = watermark
+            }
         }
     }
 

@@ -85,10 +85,7 @@ extension CacheStore {
     package func leaveToFullPull(_ entity: String, key: String, at now: Timestamp) async throws {
         try await change(at: now) { context in
             try SettlingTable(entity: entity, db: context.db).remove(key)
-            let row = CursorRow(entity: entity, db: context.db)
-            var cursor = try row.load()
-            cursor.lastFullAt = nil
-            try row.save(cursor)
+            try CursorRow(entity: entity, db: context.db).change { $0.lastFullAt = nil }
         }
     }
 

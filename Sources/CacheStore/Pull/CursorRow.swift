@@ -32,6 +32,12 @@ struct CursorRow {
         return cursor
     }
 
+    func change(_ change: (inout PullCursor) -> Void) throws {
+        var cursor = try load()
+        change(&cursor)
+        try save(cursor)
+    }
+
     /// The watermark stays as far back as a read of a record has moved it since the cursor was loaded.
     func save(_ cursor: PullCursor) throws {
         var cursor = cursor
