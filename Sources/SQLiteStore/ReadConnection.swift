@@ -74,6 +74,18 @@ package final class ReadConnection {
         try run(prepared(sql), arguments, row)
     }
 
+    /// What `read` makes of the first row; nil when there is none.
+    package func first<Result>(
+        _ sql: String, _ arguments: [DatabaseValue] = [], _ read: (OpaquePointer) -> Result
+    ) throws -> Result? {
+        var result: Result?
+        try query(sql, arguments) { row in
+            result = read(row)
+            return false
+        }
+        return result
+    }
+
     private func run(
         _ handle: OpaquePointer, _ arguments: [DatabaseValue] = [], _ row: (OpaquePointer) -> Bool = { _ in true }
     ) throws {
@@ -134,12 +146,7 @@ package final class ReadConnection {
 
     /// Changes whenever another connection has changed the database.
     private func version() throws -> Int64 {
-        var version: Int64 = 0
-        try query("PRAGMA data_version", []) { row in
-            version = sqlite3_column_int64(row, 0)
-            return false
-        }
-        return version
+        try first("PRAGMA data_version") { sqlite3_column_int64($0, 0) } ?? 0
     }
 
     // MARK: Snapshots

@@ -31,12 +31,9 @@ package struct TableCheck {
     }
 
     private func answer(_ pragma: String, _ table: String) throws -> String? {
-        var answer = "no answer"
-        try connection.query("PRAGMA \(pragma)(\(table.quoted(by: "\"")))", []) { row in
-            answer = BoundStatement(row).text(0) ?? answer
-            return false
-        }
-        return answer == "ok" ? nil : answer
+        let sql = "PRAGMA \(pragma)(\(table.quoted(by: "\"")))"
+        let answer = try connection.first(sql) { BoundStatement($0).text(0) } ?? nil
+        return answer == "ok" ? nil : answer ?? "no answer"
     }
 
     // MARK: Sums
@@ -64,13 +61,7 @@ package struct TableCheck {
     }
 
     private func sums(_ sql: String, _ count: Int) throws -> [Int64] {
-        var sums: [Int64] = []
-        try connection.query(sql, []) { row in
-            let row = BoundStatement(row)
-            sums = (0..<Int32(count)).map { row.integer($0) ?? 0 }
-            return false
-        }
-        return sums
+        try connection.first(sql) { row in (0..<Int32(count)).map { BoundStatement(row).integer($0) ?? 0 } } ?? []
     }
 
     // MARK: Indexes

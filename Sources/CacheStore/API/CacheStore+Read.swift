@@ -206,12 +206,7 @@ extension CacheStore {
     }
 
     private static func total(_ list: ListStatement, _ connection: ReadConnection) throws -> Int {
-        var total = 0
-        try connection.query(list.countSQL, list.countArguments) { statement in
-            total = Int(sqlite3_column_int64(statement, 0))
-            return false
-        }
-        return total
+        try connection.first(list.countSQL, list.countArguments) { Int(sqlite3_column_int64($0, 0)) } ?? 0
     }
 
     /// Records per entity, including those whose deletion is queued.

@@ -90,16 +90,11 @@ extension CacheStore {
     }
 
     private static func isIndexed(_ table: SearchTable, _ connection: ReadConnection) throws -> Bool {
-        var isIndexed = true
         let sql = """
             SELECT indexed_to >= (SELECT coalesce(max(_pk), 0) FROM \(table.table.name)) FROM sync_search
             WHERE entity = ?
             """
-        try connection.query(sql, [table.entity.name.databaseValue]) { statement in
-            isIndexed = sqlite3_column_int64(statement, 0) != 0
-            return false
-        }
-        return isIndexed
+        return try connection.first(sql, [table.entity.name.databaseValue]) { sqlite3_column_int64($0, 0) != 0 } ?? true
     }
 
     // MARK: Keeping the index current
@@ -117,14 +112,7 @@ extension CacheStore {
 
     private func isSearchBehind() throws -> Bool {
         guard let sql = searchCatchUp.outdated else { return false }
-        return try readers.read { connection in
-            var isBehind = false
-            try connection.query(sql, []) { _ in
-                isBehind = true
-                return false
-            }
-            return isBehind
-        }
+        return try readers.read { try $0.first(sql) { _ in true } ?? false }
     }
 
     /// Indexes the records that a load has left or that a new index lacks, batch by batch, and merges what a large load

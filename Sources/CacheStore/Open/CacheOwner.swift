@@ -20,16 +20,9 @@ package struct CacheOwner: Sendable, Hashable {
     }
 
     private init(read connection: ReadConnection) throws {
-        var account: String?
-        try connection.query("SELECT value FROM sync_setting WHERE name = 'account'", []) { row in
-            account = BoundStatement(row).text(0)
-            return false
-        }
-        var hasQueue = false
-        try connection.query("SELECT 1 FROM sync_outbox LIMIT 1", []) { _ in
-            hasQueue = true
-            return false
-        }
-        self.init(account: account, hasQueue: hasQueue)
+        let account = "SELECT value FROM sync_setting WHERE name = 'account'"
+        self.init(
+            account: try connection.first(account) { BoundStatement($0).text(0) } ?? nil,
+            hasQueue: try connection.first("SELECT 1 FROM sync_outbox LIMIT 1") { _ in true } ?? false)
     }
 }

@@ -32,11 +32,8 @@ struct SearchCompletion {
 
     /// The first term that is not before `place`.
     private func term(from place: String) throws -> String? {
-        var term: String?
-        try connection.query("SELECT term FROM \(table.terms) WHERE term >= ? LIMIT 1", [place.databaseValue]) { row in
-            term = RecordBytes.text(0, of: row)
-            return false
+        try connection.first("SELECT term FROM \(table.terms) WHERE term >= ? LIMIT 1", [place.databaseValue]) { row in
+            RecordBytes.text(0, of: row)
         }
-        return term
     }
 }

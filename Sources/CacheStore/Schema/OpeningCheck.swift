@@ -54,11 +54,7 @@ struct OpeningCheck {
     /// Otherwise SQLite would silently apply a log that another database left behind.
     private func requireOwnLog() throws {
         guard let mark, mark != 0 else { return }
-        var known: Int64?
-        try connection.query("PRAGMA application_id", []) { row in
-            known = BoundStatement(row).integer(0)
-            return false
-        }
+        let known = try connection.first("PRAGMA application_id") { BoundStatement($0).integer(0) } ?? nil
         guard let known, known != Int64(mark) else { return }
         throw CacheError.damaged("the -wal file of \(path) belongs to another database")
     }

@@ -53,14 +53,7 @@ final class FilterContext: Sendable {
             """
         let arguments = [entity, field, text, DriftTally.cut(text)].map(\.databaseValue)
         do {
-            return try readers.read { connection in
-                var isSeen = false
-                try connection.query(sql, arguments) { _ in
-                    isSeen = true
-                    return false
-                }
-                return isSeen
-            }
+            return try readers.read { try $0.first(sql, arguments) { _ in true } ?? false }
         } catch let error as CacheError {
             throw error
         } catch {
