@@ -26,8 +26,7 @@ package struct DatabaseFile: Sendable {
     /// Moves the closed database at `fresh` here. Returns the new name of the old one; nil if there was none.
     @discardableResult
     package func replace(with fresh: String, _ reason: Reason, at now: Timestamp) throws -> String? {
-        let log = try? FileManager.default.attributesOfItem(atPath: fresh + "-wal")[.size] as? Int
-        guard log ?? 0 == 0 else { throw CacheError.unwritable("\(fresh) has a log of its own; try again") }
+        guard DiskSpace.size(of: [fresh + "-wal"]) == 0 else { throw CacheError.unwritable("\(fresh) has a log of its own; try again") }
         for suffix in ["-wal", "-shm"] { unlink(fresh + suffix) }
         try move(fresh, to: "\(path).next.\(reason.rawValue)-\(Self.stamp(now))")
         return try finishReplacing().last

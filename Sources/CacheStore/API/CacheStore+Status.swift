@@ -1,5 +1,4 @@
 package import EntitySchema
-internal import Foundation
 internal import GRDB
 internal import GRDBSQLite
 package import SQLiteStore
@@ -133,9 +132,7 @@ package struct CacheMeasures: Sendable {
 
 extension CacheStore {
     package func measures() throws -> CacheMeasures {
-        let files = [pool.path, pool.path + "-wal"].map { path in
-            (try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int) ?? 0
-        }
+        let (databaseBytes, logBytes) = (DiskSpace.size(of: [pool.path]), DiskSpace.size(of: [pool.path + "-wal"]))
         return try snapshot { db in
             let tallies = try Self.numbers("SELECT name, count FROM sync_tally", db)
             let cursors = try Row.fetchAll(
@@ -158,7 +155,7 @@ extension CacheStore {
                 totals: known.reduce(into: [:]) { totals, row in totals[row["entity"]] = row["total"] as Int? },
                 heldDeletions: known.reduce(into: [:]) { $0[$1["entity"]] = $1["held_deletions"] as Int },
                 heldLists: known.reduce(into: [:]) { $0[$1["entity"]] = ($1["held"] as String?) != nil },
-                databaseBytes: files[0], logBytes: files[1])
+                databaseBytes: databaseBytes, logBytes: logBytes)
         }
     }
 

@@ -100,12 +100,12 @@ struct DamagedFile {
     /// The possible first pages: the header alone, which is the same in all our databases, or a backup's first page,
     /// which says where each table begins; that never changes.
     private func beginnings() -> [Data] {
-        let size = (try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int) ?? 0
-        var found = [header(pageCount: size / Self.pageSize)]
+        let header = header(pageCount: DiskSpace.size(of: [path]) / Self.pageSize)
+        var found = [header]
         for backup in backups.prefix(1) {
             let file = FileHandle(forReadingAtPath: backup)
             guard var page = try? file?.read(upToCount: Self.pageSize), page.count == Self.pageSize else { continue }
-            page.replaceSubrange(0..<Self.headerSize, with: header(pageCount: size / Self.pageSize))
+            page.replaceSubrange(0..<Self.headerSize, with: header)
             found.append(page)
         }
         return found

@@ -15,7 +15,7 @@ struct OpeningCheck {
 
     /// Throws `.incompatible` for a file of a newer version, `.damaged`, or SQLite's error. An empty file passes.
     func run() throws {
-        guard size(of: path) > 0 || size(of: path + "-wal") > 0 else { return }
+        guard DiskSpace.size(of: [path, path + "-wal"]) > 0 else { return }
         try connection.snapshot {
             let present = try Self.names("SELECT name FROM sqlite_schema WHERE type = 'table'", connection)
             guard !present.isEmpty else { return }
@@ -87,9 +87,5 @@ struct OpeningCheck {
         guard let header = try? file.read(upToCount: 100), header.count == 100, header.starts(with: Data("SQLite".utf8))
         else { return nil }
         return Array(header)
-    }
-
-    private func size(of path: String) -> Int {
-        (try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int) ?? 0
     }
 }
