@@ -15,11 +15,11 @@ package final class DamageWatch: Sendable {
 
     package init() {}
 
-    /// See `GroupCommit.classified`. What a statement may have caused itself is `.failed`, because the file may be sound.
+    /// See `CacheError.classified`. What a statement may have caused itself is `.failed`, because the file may be sound.
     package func classified(_ error: any Error) -> any Error {
-        let found = GroupCommit.classified(error)
+        let found = CacheError.classified(error)
         guard case CacheError.damaged(let message) = found else { return found }
-        let isSuspicion = GroupCommit.isOfJSON(error)
+        let isSuspicion = CacheError.isOfJSON(error)
         news.withLock { news in
             if isSuspicion { news.isSuspected = true } else { news.damage = message }
         }

@@ -1,6 +1,5 @@
 internal import Dispatch
 package import GRDB
-internal import JSONText
 internal import Synchronization
 internal import Turns
 
@@ -256,58 +255,5 @@ package final class GroupCommit: Sendable {
         }
         guard let result else { throw CacheError.conflict("the write was rolled back; try again") }
         return result
-    }
-
-    /// Translates an error of SQLite to the case that says what it means for the caller; returns any other unchanged.
-    ///
-    /// Stored text was validated before it was stored, so text that is no longer JSON, to us or to SQLite, means
-    /// damage. So does a path into JSON that is invalid: the paths are part of the tables' definitions.
-    package static func classified(_ error: any Error) -> any Error {
-        if let error = error as? JSONError {
-            return CacheError.damaged("the database is damaged (a stored text is \(error))")
-        }
-        guard let error = error as? DatabaseError else { return error }
-        // A failed copy has the reason only in its code.
-        let said = error.message.flatMap { $0 == "not an error" ? nil : $0 }
-        let reason = said ?? error.resultCode.description
-        let damaged = CacheError.damaged("the database is damaged (\(reason))")
-        switch error.resultCode {
-        case .SQLITE_BUSY, .SQLITE_PROTOCOL:
-            return CacheError.unwritable(
-                "another program has locked the database (\(reason)); end that program, or wait until it is done")
-        // SQLite calls a quota that is used up an error of the disk.
-        case .SQLITE_FULL, .SQLITE_READONLY, .SQLITE_IOERR, .SQLITE_CANTOPEN:
-            return CacheError.unwritable(
-                "the database cannot be written (\(reason)); check the disk, its free space and its quotas")
-        case .SQLITE_CORRUPT, .SQLITE_NOTADB: return damaged
-        case .SQLITE_TOOBIG:
-            return CacheError.failed(
-                "the database has a value of more than \(ForeignFile.longestValue >> 20) MiB, which the daemon never stores, so "
-                    + "another program has changed it; restore a backup, or set it aside (repairminder-sync database set-aside)"
-            )
-        case .SQLITE_NOMEM:
-            return CacheError.failed(
-                "reading the database takes more memory than there is, or than the \(SQLiteLibrary.memoryOfCommand) MiB of a "
-                    + "command; if another program has changed it, restore a backup, or set it aside (repairminder-sync "
-                    + "database set-aside)")
-        case .SQLITE_ERROR where reason.hasPrefix("access to view"):
-            return CacheError.damaged("the database has another program's view in place of a table (\(reason))")
-        case .SQLITE_ERROR where isOfJSON(reason): return damaged
-        default:
-            return CacheError.failed(
-                "the database returned \(error.resultCode): \(reason); please report this")
-        }
-    }
-
-    /// Whether an error is about text that is no JSON. Damage has such errors, and so has a statement that takes other text
-    /// for JSON, or makes some from it.
-    static func isOfJSON(_ error: any Error) -> Bool {
-        if error is JSONError { return true }
-        guard let error = error as? DatabaseError, error.resultCode == .SQLITE_ERROR else { return false }
-        return error.message.map(isOfJSON) ?? false
-    }
-
-    private static func isOfJSON(_ reason: String) -> Bool {
-        reason == "malformed JSON" || reason.hasPrefix("JSON path error")
     }
 }

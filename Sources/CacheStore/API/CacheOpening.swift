@@ -45,7 +45,7 @@ struct CacheOpening {
 
     private func classified(_ error: any Error, isNew: Bool) -> any Error {
         guard let error = error as? DatabaseError, error.resultCode == .SQLITE_ERROR, !isNew else {
-            return GroupCommit.classified(error)
+            return CacheError.classified(error)
         }
         // Our own statements fail here only if the tables are not as we created them.
         return CacheError.damaged("the tables of \(path) are damaged (\(error.message ?? "no reason"))")

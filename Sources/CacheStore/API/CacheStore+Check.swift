@@ -35,7 +35,7 @@ extension CacheStore {
                 return try ConsistencyCheck(db: db, plans: plans, reminderDays: reminderDays).run(atMost: limit)
             }
         } catch {
-            throw GroupCommit.classified(error)
+            throw CacheError.classified(error)
         }
     }
 }

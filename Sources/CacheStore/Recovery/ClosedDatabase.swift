@@ -59,7 +59,7 @@ package struct ClosedDatabase {
             defer { try? queue.close() }
             _ = try queue.read { db in try db.tableExists("sync_setting") }
         } catch {
-            throw GroupCommit.classified(error)
+            throw CacheError.classified(error)
         }
         guard !FileManager.default.fileExists(atPath: "\(path)-wal") else {
             throw CacheError.unwritable("another program has \(path) open; end it, and try again")
@@ -75,7 +75,7 @@ package struct ClosedDatabase {
                 try body(SettingTable(db: db))
             }
         } catch {
-            throw GroupCommit.classified(error)
+            throw CacheError.classified(error)
         }
     }
 

@@ -36,7 +36,7 @@ package struct ExportedQueue: Sendable {
                 return reading
             }
         } catch {
-            throw GroupCommit.classified(error)
+            throw CacheError.classified(error)
         }
         guard reading.isComplete else {
             throw CacheError.damaged("the queue in \(path) cannot be read; start the daemon to rescue it")

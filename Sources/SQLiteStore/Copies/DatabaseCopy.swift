@@ -41,7 +41,7 @@ package enum DatabaseCopy {
             try fill(part, from: source, check, copyPages)
             try sync(part)
         } catch {
-            throw GroupCommit.classified(error)
+            throw CacheError.classified(error)
         }
         guard rename(part, target) == 0, Files.syncFolder(of: target) else { throw unwritable(target) }
     }
@@ -51,7 +51,7 @@ package enum DatabaseCopy {
         do {
             return try DatabaseFile.openReadOnly(path).read(problems)
         } catch {
-            throw GroupCommit.classified(error)
+            throw CacheError.classified(error)
         }
     }
 

@@ -87,7 +87,7 @@ struct TamperedDatabaseTests {
                 do {
                     try ReadConnection(path: cache.path).query(sql, []) { _ in true }
                 } catch {
-                    throw GroupCommit.classified(error)
+                    throw CacheError.classified(error)
                 }
             }.contains(said))
     }

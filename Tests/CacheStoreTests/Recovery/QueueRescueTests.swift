@@ -220,7 +220,7 @@ struct QueueRescueTests {
         #expect {
             try queue.read { db in _ = try Row.fetchOne(db, sql: "SELECT json_extract('{}', '$.\"two')") }
         } throws: { error in
-            guard case CacheError.damaged? = GroupCommit.classified(error) as? CacheError else { return false }
+            guard case CacheError.damaged? = CacheError.classified(error) as? CacheError else { return false }
             return true
         }
     }

@@ -23,7 +23,7 @@ struct CacheErrorTests {
 
     @Test("what SQLite calls an error of the disk may be a quota that is used up")
     func quota() {
-        let error = GroupCommit.classified(DatabaseError(resultCode: .SQLITE_IOERR, message: "disk I/O error"))
+        let error = CacheError.classified(DatabaseError(resultCode: .SQLITE_IOERR, message: "disk I/O error"))
         #expect(
             "\(error)"
                 == "the database cannot be written (disk I/O error); check the disk, its free space and its quotas")

@@ -21,7 +21,7 @@ package struct DatabaseSummary: Sendable {
                 return try DatabaseSummary(db, path)
             }
         } catch {
-            throw GroupCommit.classified(error)
+            throw CacheError.classified(error)
         }
     }
 
