@@ -148,6 +148,10 @@ final class EntityTable: Sendable {
         """
     }
 
+    /// `IS NULL` as a condition that an index can seek: it cannot look up null in a key, which is never null, and never
+    /// empty either.
+    func isNull(_ column: String) -> String { column == "_key" ? "_key = ''" : "\(column) IS NULL" }
+
     /// `IS NOT NULL` as a condition that an index can seek: at least the smallest value that the column can hold.
     func isNotNull(_ column: String) -> String {
         let field = entity.fields.first { sql(for: $0.name) == column }

@@ -118,9 +118,7 @@ struct FilterCompiler {
         case (_, .starts), (_, .contains): return try text(comparison, field, isNegated)
         default: break
         }
-        guard !field.sealed || operation.isOfWholeValues else {
-            throw comparison.refusal("this field is sealed, so only whole values of it can be compared")
-        }
+        guard !field.sealed || operation.isOfWholeValues else { throw comparison.refusal(FilterValues.sealedRefusal) }
         let column = table.sql(for: field.name)
         let values = try FilterValues(table: table, context: context).values(
             comparison.values, of: field, named: comparison.parameter, isWhole: operation.isOfWholeValues)
@@ -132,19 +130,17 @@ struct FilterCompiler {
         if values.count == 1 {
             return compiled("\(column) \(isExcluding ? "<>" : "=") ?", values, field, isSought: !isExcluding)
         }
-        let placeholders = values.map { _ in "?" }.joined(separator: ", ")
         return compiled(
-            "\(column)\(isExcluding ? " NOT" : "") IN (\(placeholders))", values, field, isSought: !isExcluding)
+            "\(column)\(isExcluding ? " NOT" : "") IN (\(FilterValues.placeholders(values)))", values, field,
+            isSought: !isExcluding)
     }
 
     private func null(_ comparison: FilterComparison, _ field: Field, _ isNegated: Bool) throws(CacheError)
         -> CompiledFilter
     {
         let wantsNull = try FilterValues.flag(comparison.value, named: comparison.parameter) != isNegated
-        // An index cannot look up null in a key; a key is never null, and never empty either.
         let column = table.sql(for: field.name)
-        let isNull = field.name == table.entity.key ? "_key = ''" : "\(column) IS NULL"
-        return compiled(wantsNull ? isNull : "\(column) IS NOT NULL", [], field, isSought: wantsNull)
+        return compiled(wantsNull ? table.isNull(column) : "\(column) IS NOT NULL", [], field, isSought: wantsNull)
     }
 
     private func text(_ comparison: FilterComparison, _ field: Field, _ isNegated: Bool) throws(CacheError)
@@ -154,9 +150,7 @@ struct FilterCompiler {
         case .string, .enum, .reference: break
         default: throw comparison.refusal("\(field.name) is not text; .\(comparison.operation.rawValue) is for texts")
         }
-        guard !field.sealed else {
-            throw comparison.refusal("this field is sealed, so only whole values of it can be compared")
-        }
+        guard !field.sealed else { throw comparison.refusal(FilterValues.sealedRefusal) }
         let operation = comparison.operation
         let condition = TextCondition(
             table: table, field: field, text: try TextCondition.checked(comparison), operation)

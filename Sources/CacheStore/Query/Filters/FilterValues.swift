@@ -60,6 +60,12 @@ struct FilterValues {
         }
     }
 
+    /// Why a sealed field cannot be compared.
+    static let sealedRefusal = "this field is sealed, so only whole values of it can be compared"
+
+    /// A parameter for each of these values.
+    static func placeholders(_ values: [some Any]) -> String { values.map { _ in "?" }.joined(separator: ", ") }
+
     /// A value that cannot be used, for a message.
     private static func shown(_ text: String) -> String { text.isEmpty ? "nothing" : String(text.prefix(100)) }
 

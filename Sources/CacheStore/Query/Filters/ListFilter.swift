@@ -66,25 +66,22 @@ struct ListFilter {
         default: break
         }
         if field.sealed, filter.comparison.isRange {
-            throw CacheError.badQuery(
-                field: field.name, message: "this field is sealed, so only whole values of it can be compared")
+            throw CacheError.badQuery(field: field.name, message: FilterValues.sealedRefusal)
         }
         let column = table.sql(of: field)
         if filter.comparison == .null {
             let wantsNull = try FilterValues.flag(filter.values.first ?? "", named: field.name)
-            // An index cannot look up null in a key; a key is never null, and never empty either.
-            let isNull = column == "_key" ? "_key = ''" : "\(column) IS NULL"
             terms.append(
                 Term(
                     field: field.name, column: column, comparison: wantsNull ? .equal : .null,
-                    condition: wantsNull ? isNull : "\(column) IS NOT NULL", arguments: []))
+                    condition: wantsNull ? table.isNull(column) : "\(column) IS NOT NULL", arguments: []))
             return
         }
         let values = try FilterValues(table: table, context: context).values(
             filter.values, of: field, named: field.name, isWhole: !filter.comparison.isRange)
-        let placeholders = values.map { _ in "?" }.joined(separator: ", ")
         let condition =
-            values.count > 1 ? "\(column) IN (\(placeholders))" : "\(column) \(filter.comparison.sql) ?"
+            values.count > 1
+            ? "\(column) IN (\(FilterValues.placeholders(values)))" : "\(column) \(filter.comparison.sql) ?"
         terms.append(
             Term(
                 field: field.name, column: column, comparison: filter.comparison, condition: condition,

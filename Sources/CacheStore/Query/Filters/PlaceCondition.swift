@@ -111,15 +111,11 @@ struct PlaceCondition {
     private func whole(_ texts: [String]) -> Part {
         let numbers = texts.compactMap(FilterValues.number)
         let words = texts.filter { $0 == "true" || $0 == "false" }
-        var parts = ["type = 'text' AND value IN (\(Self.placeholders(texts.count)))"]
+        var parts = ["type = 'text' AND value IN (\(FilterValues.placeholders(texts)))"]
         if !numbers.isEmpty {
-            parts.append("type IN ('integer', 'real') AND value IN (\(Self.placeholders(numbers.count)))")
+            parts.append("type IN ('integer', 'real') AND value IN (\(FilterValues.placeholders(numbers)))")
         }
-        if !words.isEmpty { parts.append("type IN (\(Self.placeholders(words.count)))") }
+        if !words.isEmpty { parts.append("type IN (\(FilterValues.placeholders(words)))") }
         return (parts.joined(separator: " OR "), texts.map(\.databaseValue) + numbers + words.map(\.databaseValue))
-    }
-
-    private static func placeholders(_ count: Int) -> String {
-        Array(repeating: "?", count: count).joined(separator: ", ")
     }
 }
