@@ -162,20 +162,19 @@ extension CacheStore {
     private func queueStates(_ db: Database) throws -> [String: Int] {
         var states = Dictionary(uniqueKeysWithValues: OutboxState.allCases.map { ($0.rawValue, 0) })
         states["blocked"] = 0
-        let lacking = schema.lacksContentSQL().map { "\($0) AND state <> \(OutboxState.failed.sql)" } ?? "0"
-        let known = schema.entities.map { "'\($0.name)'" }.joined(separator: ", ")
         let counts = try Self.numbers(
             """
             WITH RECURSIVE waiting (id) AS (
               SELECT change_id FROM sync_conflict WHERE winner IS NULL
-              UNION SELECT id FROM sync_outbox WHERE \(lacking)),
+              UNION SELECT id FROM sync_outbox WHERE \(schema.waitsForContentSQL())),
             stuck (id) AS (
               SELECT id FROM sync_outbox WHERE state = \(OutboxState.failed.sql) UNION SELECT id FROM waiting),
             blocked (id) AS (
               SELECT change_id FROM sync_dependency WHERE needs_id IN stuck
               UNION SELECT id FROM waiting
               UNION SELECT change_id FROM blocked JOIN sync_dependency ON needs_id = blocked.id)
-            SELECT iif(id IN blocked OR entity NOT IN (\(known)), 'blocked', state), count(*) FROM sync_outbox GROUP BY 1
+            SELECT iif(id IN blocked OR entity NOT IN (\(schema.namesSQL)), 'blocked', state), count(*)
+            FROM sync_outbox GROUP BY 1
             """, db)
         states.merge(counts) { $1 }
         return states

@@ -9,7 +9,7 @@ enum LostDeletions {
     /// Idempotent, at each opening: an earlier version may have opened the database with this schema. What a lost deletion
     /// waited for is waited for directly from then on.
     static func release(_ schema: EntitySchema, _ db: Database) throws {
-        let names = schema.entities.map { "'\($0.name)'" }.joined(separator: ", ")
+        let names = schema.namesSQL
         let isAnyLost = "SELECT EXISTS (SELECT 1 FROM sync_outbox WHERE entity NOT IN (\(names)))"
         guard try Bool.fetchOne(db, sql: isAnyLost) ?? false else { return }
         // The deletions, and what was queued of the same records before.

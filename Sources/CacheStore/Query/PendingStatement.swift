@@ -8,24 +8,19 @@ struct PendingStatement {
     /// `blocked_by`: the change that this one waits for, directly or through others, and that does not go on by itself: it
     /// failed, is disputed or lacks its content. `lacks_content`: a creation that is only sent with content has none.
     static func select(_ schema: EntitySchema) -> String {
-        func lacking(_ table: String) -> String {
-            schema.lacksContentSQL(of: "\(table).").map {
-                "(\($0) AND \(table).state <> \(OutboxState.failed.sql))"
-            } ?? "0"
-        }
-        return """
-            WITH RECURSIVE blocked (id, blocked_by) AS (
-              SELECT change_id, needs_id FROM sync_dependency JOIN sync_outbox AS stuck ON stuck.id = needs_id
-              WHERE stuck.state = \(OutboxState.failed.sql)
-                OR EXISTS (SELECT 1 FROM sync_conflict WHERE change_id = stuck.id AND winner IS NULL)
-                OR \(lacking("stuck"))
-              UNION
-              SELECT change_id, blocked_by FROM blocked JOIN sync_dependency ON needs_id = blocked.id)
-            SELECT outbox.*, (SELECT min(blocked_by) FROM blocked WHERE blocked.id = outbox.id) AS blocked_by,
-              (SELECT min(id) FROM sync_conflict WHERE change_id = outbox.id AND winner IS NULL) AS conflict,
-              \(lacking("outbox")) AS lacks_content
-            FROM sync_outbox AS outbox
-            """
+        """
+        WITH RECURSIVE blocked (id, blocked_by) AS (
+          SELECT change_id, needs_id FROM sync_dependency JOIN sync_outbox AS stuck ON stuck.id = needs_id
+          WHERE stuck.state = \(OutboxState.failed.sql)
+            OR EXISTS (SELECT 1 FROM sync_conflict WHERE change_id = stuck.id AND winner IS NULL)
+            OR \(schema.waitsForContentSQL(of: "stuck."))
+          UNION
+          SELECT change_id, blocked_by FROM blocked JOIN sync_dependency ON needs_id = blocked.id)
+        SELECT outbox.*, (SELECT min(blocked_by) FROM blocked WHERE blocked.id = outbox.id) AS blocked_by,
+          (SELECT min(id) FROM sync_conflict WHERE change_id = outbox.id AND winner IS NULL) AS conflict,
+          \(schema.waitsForContentSQL(of: "outbox.")) AS lacks_content
+        FROM sync_outbox AS outbox
+        """
     }
 
     /// What callers sort by → the column.

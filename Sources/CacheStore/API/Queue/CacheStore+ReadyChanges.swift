@@ -83,8 +83,7 @@ extension CacheStore {
     private func sendable(_ condition: String, _ query: (_ condition: String) throws -> [Row]) throws -> [Row] {
         let rows = try query(condition)
         guard rows.contains(where: { schema[$0["entity"]] == nil }) else { return rows }
-        let names = schema.entities.map { "'\($0.name)'" }.joined(separator: ", ")
-        return try query("\(condition) AND entity IN (\(names))")
+        return try query("\(condition) AND entity IN (\(schema.namesSQL))")
     }
 
     private func changes(_ ids: [Int64], atMost bytes: Int, _ db: Database) throws -> [OutboxChange] {
