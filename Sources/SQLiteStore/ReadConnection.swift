@@ -2,6 +2,9 @@ internal import CSQLite
 package import GRDB
 internal import GRDBSQLite
 
+/// A statement or a part of one, and the values bound to its parameters.
+package typealias BoundSQL = (sql: String, arguments: [DatabaseValue])
+
 /// One read-only connection and its prepared statements, for one thread at a time.
 package final class ReadConnection {
     private let handle: OpaquePointer
@@ -19,7 +22,7 @@ package final class ReadConnection {
     private var answers: [Int: Any] = [:]
 
     /// The last walk.
-    private var walked: (query: Statement, version: Int64, rows: WalkedRows.Numbers)?
+    private var walked: (query: BoundSQL, version: Int64, rows: WalkedRows.Numbers)?
 
     /// Callers can build any number of different lists; beyond this limit, prepared statements are dropped.
     private static let statementLimit = 100
@@ -111,8 +114,6 @@ package final class ReadConnection {
         return answer
     }
 
-    package typealias Statement = (sql: String, arguments: [DatabaseValue])
-
     /// Runs a query with one argument for each of these; when `row` returns false, for none after it.
     package func query(_ sql: String, forEach numbers: [Int64], row: (OpaquePointer) -> Bool) throws {
         let handle = try prepared(sql)
@@ -127,7 +128,7 @@ package final class ReadConnection {
 
     /// Runs `body` with the rows of a query, which it reads as far as it needs. Call it in a snapshot: rows that an
     /// earlier walk with the same query has read are kept until the database changes.
-    package func walk<Result>(_ query: Statement, _ body: (inout WalkedRows) throws -> Result) throws -> Result {
+    package func walk<Result>(_ query: BoundSQL, _ body: (inout WalkedRows) throws -> Result) throws -> Result {
         let moment = try version()
         let isSame = walked.map { $0.query == query && $0.version == moment } ?? false
         var rows = WalkedRows(of: query, self, kept: isSame ? walked?.rows : nil)
@@ -138,7 +139,7 @@ package final class ReadConnection {
     }
 
     /// The statement of a query, ready for its first step.
-    func begun(_ query: Statement) throws -> BoundStatement {
+    func begun(_ query: BoundSQL) throws -> BoundStatement {
         let statement = BoundStatement(try prepared(query.sql))
         try statement.bind(query.arguments)
         return statement

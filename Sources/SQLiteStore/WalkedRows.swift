@@ -9,7 +9,7 @@ package struct WalkedRows {
         var isWhole = false
     }
 
-    private let query: ReadConnection.Statement
+    private let query: BoundSQL
     private let connection: ReadConnection
     /// Nil until a row must be read.
     private var statement: BoundStatement?
@@ -22,7 +22,7 @@ package struct WalkedRows {
     private static let mostKept = 8192
 
     /// `kept`: what an earlier walk with the same query on the same data has read.
-    init(of query: ReadConnection.Statement, _ connection: ReadConnection, kept: Numbers?) {
+    init(of query: BoundSQL, _ connection: ReadConnection, kept: Numbers?) {
         self.query = query
         self.connection = connection
         numbers = kept ?? Numbers()

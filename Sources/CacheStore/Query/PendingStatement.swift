@@ -47,7 +47,7 @@ struct PendingStatement {
         if let cursor = query.cursor {
             let position = try ListCursor.position(cursor, mark: mark, columns: keyset.columns.count)
             let ranges = keyset.ranges(after: position) { "\($0) IS NOT NULL" }
-            conditions.append("(\(ranges.map { "(\($0.condition))" }.joined(separator: " OR ")))")
+            conditions.append("(\(ranges.map { "(\($0.sql))" }.joined(separator: " OR ")))")
             arguments += ranges.flatMap(\.arguments)
         }
         arguments.append((query.limit + 1).databaseValue)

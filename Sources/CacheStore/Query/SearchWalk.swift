@@ -15,7 +15,7 @@ struct SearchWalk {
     let match: SearchMatch
     let order: ListOrder
     /// The ranges after the cursor; one without a condition if there is no cursor.
-    let ranges: [(condition: String, arguments: [DatabaseValue])]
+    let ranges: [BoundSQL]
     /// See `ListStatement.selection`.
     let selection: String
 
@@ -64,9 +64,9 @@ struct SearchWalk {
     }
 
     /// The index in the list's order, as a query for `_pk`s: of each range no more than a walk may read.
-    func entries(atMost count: Int) -> ReadConnection.Statement {
+    func entries(atMost count: Int) -> BoundSQL {
         let parts = ranges.map { range in
-            let condition = range.condition.isEmpty ? "" : " AND \(range.condition)"
+            let condition = range.sql.isEmpty ? "" : " AND \(range.sql)"
             return "SELECT _pk FROM \(table.name) WHERE _deleted = 0\(condition) ORDER BY \(order.sql) LIMIT ?"
         }
         let sql = parts.count == 1 ? parts[0] : parts.map { "SELECT * FROM (\($0))" }.joined(separator: " UNION ALL ")

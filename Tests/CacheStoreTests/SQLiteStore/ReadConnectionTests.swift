@@ -18,7 +18,7 @@ struct ReadConnectionTests {
         connection = try ReadConnection(path: folder.path("a.db"))
     }
 
-    private let query: ReadConnection.Statement = ("SELECT n FROM a ORDER BY n", [])
+    private let query: BoundSQL = ("SELECT n FROM a ORDER BY n", [])
 
     /// What a walk reads in pieces of these sizes.
     private func walk(_ sizes: Int...) throws -> [[Int64]] {

@@ -159,7 +159,7 @@ struct FilterCompiler {
         var result: CompiledFilter
         if !isNegated, let lookup = condition.lookup {
             result = CompiledFilter(
-                sql: "(\(lookup.condition) AND \(sql))", arguments: lookup.arguments + [text], isSought: true)
+                sql: "(\(lookup.sql) AND \(sql))", arguments: lookup.arguments + [text], isSought: true)
         } else {
             result = compiled(
                 isNegated ? "NOT \(sql)" : sql, [text], field, isSought: false, isUnindexed: !isNegated)

@@ -4,8 +4,6 @@ internal import SQLiteStore
 
 /// Collects a list's conditions and the values bound to them, and chooses the condition that an index looks up.
 struct ListFilter {
-    typealias Alternative = (condition: String, arguments: [DatabaseValue])
-
     private struct Term {
         var field: String
         var column: String
@@ -25,9 +23,9 @@ struct ListFilter {
     private var sync: ListQuery.SyncFilter?
     /// The words that must be found.
     private(set) var match: SearchMatch?
-    private var matchCondition: SearchMatch.Way?
+    private var matchCondition: BoundSQL?
     /// Each row meets one of these; each gives a part of the list in order. Never empty.
-    private(set) var alternatives: [Alternative] = [("", [])]
+    private(set) var alternatives: [BoundSQL] = [("", [])]
     /// Whether the alternatives must be merged to give the list's order; otherwise they follow one another.
     private(set) var isMerged = false
     /// Whether the index that finds the rows gives another order than the list's.
@@ -164,12 +162,12 @@ struct ListFilter {
             return
         }
         let value = terms[index].arguments
-        let below: Alternative = ("\(hasCursor && descending ? "+" : "")\(column) < ?", value)
-        let above: Alternative = ("\(hasCursor && !descending ? "+" : "")\(column) > ?", value)
+        let below: BoundSQL = ("\(hasCursor && descending ? "+" : "")\(column) < ?", value)
+        let above: BoundSQL = ("\(hasCursor && !descending ? "+" : "")\(column) > ?", value)
         split(index, into: descending ? [above, below] : [below, above])
     }
 
-    private mutating func split(_ index: Int, into parts: [Alternative]) {
+    private mutating func split(_ index: Int, into parts: [BoundSQL]) {
         terms.remove(at: index)
         alternatives = parts
     }

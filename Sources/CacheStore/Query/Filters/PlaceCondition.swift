@@ -14,11 +14,9 @@ struct PlaceCondition {
 
     private static let deepest = 5
 
-    private typealias Part = (sql: String, arguments: [DatabaseValue])
-
     func compiled(_ isNegated: Bool) throws(CacheError) -> CompiledFilter {
         try check()
-        let part: Part
+        let part: BoundSQL
         switch comparison.operation {
         case .null:
             let wantsNull = try FilterValues.flag(comparison.value, named: comparison.parameter) != isNegated
@@ -73,7 +71,7 @@ struct PlaceCondition {
 
     /// One row with the place's JSON as `part`, its `type` and, inside an object, its `value`; all null if there is no such
     /// place.
-    private var place: Part {
+    private var place: BoundSQL {
         let json = table.value(of: field, by: "->", in: EntityTable.document)
         guard !inside.isEmpty else {
             return (
@@ -89,7 +87,7 @@ struct PlaceCondition {
         )
     }
 
-    private func scalar() throws(CacheError) -> Part {
+    private func scalar() throws(CacheError) -> BoundSQL {
         switch comparison.operation {
         case .equal, .among: return whole(comparison.values)
         case .notEqual, .notAmong:
@@ -108,7 +106,7 @@ struct PlaceCondition {
     }
 
     /// True for rows whose `value` is one of these.
-    private func whole(_ texts: [String]) -> Part {
+    private func whole(_ texts: [String]) -> BoundSQL {
         let numbers = texts.compactMap(FilterValues.number)
         let words = texts.filter { $0 == "true" || $0 == "false" }
         var parts = ["type = 'text' AND value IN (\(FilterValues.placeholders(texts)))"]

@@ -40,22 +40,20 @@ struct TextCondition {
 
     // MARK: Looking up
 
-    typealias Lookup = (condition: String, arguments: [DatabaseValue])
-
     /// A condition that an index seeks and that every matching row meets; nil if there is none.
-    var lookup: Lookup? {
+    var lookup: BoundSQL? {
         if operation == .starts, table.isIndexed(field.name) { return range }
         return search
     }
 
     /// The range of the field's index that begins with the text, for each way to write its first letters.
-    private var range: Lookup {
+    private var range: BoundSQL {
         let column = table.sql(for: field.name)
-        let ranges = Self.beginnings(of: text).map { beginning -> Lookup in
+        let ranges = Self.beginnings(of: text).map { beginning -> BoundSQL in
             guard let end = Self.end(of: beginning) else { return ("\(column) >= ?", [beginning.databaseValue]) }
             return ("\(column) >= ? AND \(column) < ?", [beginning.databaseValue, end.databaseValue])
         }
-        let conditions = ranges.map { "\(CompiledFilter.indexed) AND \($0.condition)" }
+        let conditions = ranges.map { "\(CompiledFilter.indexed) AND \($0.sql)" }
         return ("(\(conditions.joined(separator: " OR ")))", ranges.flatMap(\.arguments))
     }
 
@@ -89,7 +87,7 @@ struct TextCondition {
     }
 
     /// What the search index finds, and what it does not know yet.
-    private var search: Lookup? {
+    private var search: BoundSQL? {
         guard let searched = SearchTable(table.entity) else { return nil }
         let query = SearchBound(text, isPrefix: operation == .starts)
         let (part, expression): (SearchPart?, String?) =

@@ -1,4 +1,5 @@
 internal import GRDB
+internal import SQLiteStore
 
 /// An order of rows by columns, the last of which is unique, and what comes after a position in it.
 struct Keyset {
@@ -7,9 +8,6 @@ struct Keyset {
         var descending: Bool
         var isNullable: Bool
     }
-
-    /// A condition on rows, and the values bound to it.
-    typealias Range = (condition: String, arguments: [DatabaseValue])
 
     let columns: [Column]
 
@@ -21,8 +19,8 @@ struct Keyset {
     /// Everything after a position, as consecutive ranges that an index can seek: rows equal to it in all columns but
     /// the last and beyond it in that one, then rows equal in all but the last two, and so on, with nulls in their
     /// place. `isNotNull` makes a condition on a column.
-    func ranges(after position: [DatabaseValue], isNotNull: (_ column: String) -> String) -> [Range] {
-        columns.indices.reversed().flatMap { index -> [Range] in
+    func ranges(after position: [DatabaseValue], isNotNull: (_ column: String) -> String) -> [BoundSQL] {
+        columns.indices.reversed().flatMap { index -> [BoundSQL] in
             let prefix = columns[..<index].map { "\($0.name) IS ?" }
             return Self.beyond(position[index], in: columns[index], isNotNull).map { condition, arguments in
                 ((prefix + [condition]).joined(separator: " AND "), Array(position[..<index]) + arguments)
@@ -35,13 +33,13 @@ struct Keyset {
     func conditions(
         after position: [DatabaseValue], isNotNull: (_ column: String) -> String
     ) -> [(sql: String, values: Int)] {
-        ranges(after: position, isNotNull: isNotNull).map { ($0.condition, $0.arguments.count) }
+        ranges(after: position, isNotNull: isNotNull).map { ($0.sql, $0.arguments.count) }
     }
 
     /// The ranges after a value of one column. SQLite sorts null before everything.
     private static func beyond(
         _ value: DatabaseValue, in column: Column, _ isNotNull: (_ column: String) -> String
-    ) -> [Range] {
+    ) -> [BoundSQL] {
         switch (column.descending, value.isNull) {
         case (false, false): [("\(column.name) > ?", [value])]
         case (false, true): [(isNotNull(column.name), [])]

@@ -42,7 +42,7 @@ final class ListForm: Sendable {
     }
 
     /// One statement of the page after `position`, which is empty for the first page.
-    func statement(_ place: Int, after position: [DatabaseValue]) -> ReadConnection.Statement {
+    func statement(_ place: Int, after position: [DatabaseValue]) -> BoundSQL {
         (sql(place), isMerged ? parts.flatMap { arguments($0, position) } + [limit] : arguments(place, position))
     }
 
@@ -64,7 +64,7 @@ final class ListForm: Sendable {
 
     private func part(_ place: Int) -> String {
         var whole = filter.condition
-        for part in [filter.alternatives[place / ranges.count].condition, ranges[place % ranges.count].sql]
+        for part in [filter.alternatives[place / ranges.count].sql, ranges[place % ranges.count].sql]
         where !part.isEmpty { whole += " AND \(part)" }
         return select(whole)
     }

@@ -14,8 +14,8 @@ struct ListParts: RandomAccessCollection, Sendable {
         self.position = position ?? []
     }
 
-    subscript(_ place: Int) -> ReadConnection.Statement { form.statement(place, after: position) }
+    subscript(_ place: Int) -> BoundSQL { form.statement(place, after: position) }
 
     /// The ranges after the cursor; a single one without a condition if there is no cursor.
-    var ranges: [Keyset.Range] { form.ranges.map { ($0.sql, Array(position.prefix($0.values))) } }
+    var ranges: [BoundSQL] { form.ranges.map { ($0.sql, Array(position.prefix($0.values))) } }
 }
