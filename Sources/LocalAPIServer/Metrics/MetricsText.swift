@@ -8,10 +8,19 @@ struct MetricsText {
 
     typealias Labels = [(name: String, value: String)]
 
+    /// With what the names of families begin.
+    private let prefix: String
     private(set) var bytes: [UInt8] = []
 
+    init(prefix: String = "") {
+        self.prefix = prefix
+    }
+
     /// `samples` writes the samples of the family; a family without samples is left out.
-    mutating func family(_ name: String, _ kind: Kind, _ help: String, _ samples: (inout Family) -> Void) {
+    mutating func family(
+        _ bareName: String, _ kind: Kind, _ help: String, hasPrefix: Bool = true, _ samples: (inout Family) -> Void
+    ) {
+        let name = hasPrefix ? prefix + bareName : bareName
         var family = Family(name: name)
         samples(&family)
         guard !family.lines.isEmpty else { return }
@@ -21,6 +30,12 @@ struct MetricsText {
 
     mutating func gauge(_ name: String, _ help: String, _ value: Double) {
         family(name, .gauge, help) { $0.sample([], value) }
+    }
+
+    mutating func gauge(_ name: String, _ help: String, _ value: Int) { gauge(name, help, Double(value)) }
+
+    mutating func counter(_ name: String, _ help: String, _ value: some BinaryInteger) {
+        family(name, .counter, help) { $0.sample([], Double(value)) }
     }
 
     private mutating func append(_ text: String) { bytes += text.utf8 }
