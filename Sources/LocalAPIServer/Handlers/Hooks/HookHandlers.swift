@@ -23,17 +23,11 @@ extension Handlers {
     }
 
     func pauseHook(_ name: String, _ isPaused: Bool, _ request: Request) async throws -> Response {
-        try await write(request, mistakes) { transaction in
-            try transaction.pauseHook(name, isPaused)
-            return .document(try hookDocument(name, transaction))
-        }
+        try await change(name, request, mistakes) { try $0.pauseHook(name, isPaused) }
     }
 
     func skipHook(_ name: String, _ request: Request) async throws -> Response {
-        try await write(request, mistakes) { transaction in
-            try transaction.skipHook(name)
-            return .document(try hookDocument(name, transaction))
-        }
+        try await change(name, request, mistakes) { try $0.skipHook(name) }
     }
 
     /// Body, optional: `{"id": 3}`, a parked delivery.
@@ -58,15 +52,19 @@ extension Handlers {
             guard let number else { throw mistakes.problem }
             parked = Int64(number)
         }
-        return try await write(request, mistakes) { [parked] transaction in
-            try decision(transaction, name, parked)
-            return .document(try hookDocument(name, transaction))
-        }
+        return try await change(name, request, mistakes) { [parked] in try decision($0, name, parked) }
     }
 
-    private func hookDocument(_ name: String, _ transaction: LocalTransaction) throws -> JSONText {
-        let parked = try transaction.parkedDeliveries(name, limit: Self.shownParked)
-        return document(try transaction.hookState(name), parked)
+    /// Answers with the hook as it is then.
+    private func change(
+        _ name: String, _ request: Request, _ mistakes: Mistakes,
+        _ change: @escaping @Sendable (LocalTransaction) throws -> Void
+    ) async throws -> Response {
+        try await write(request, mistakes) { transaction in
+            try change(transaction)
+            let parked = try transaction.parkedDeliveries(name, limit: Self.shownParked)
+            return .document(document(try transaction.hookState(name), parked))
+        }
     }
 
     private func document(_ state: HookState, _ parked: [ParkedDelivery]) -> JSONText {
