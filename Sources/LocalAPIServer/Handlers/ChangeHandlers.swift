@@ -53,19 +53,21 @@ extension Handlers {
     /// `entity=` and `kind=`: each takes one name, or several separated by commas.
     func changeFilter(_ parameters: QueryParameters, _ mistakes: inout Mistakes) -> ChangeFilter {
         var filter = ChangeFilter()
-        filter.entities = mistakes.collect(nil) { () throws(Problem) in
-            try parameters.names("entity")?.map { (name) throws(Problem) in try namedEntity(name).name }
-        }
+        filter.entities = entityNames(parameters, &mistakes)
         filter.kinds = mistakes.collect(nil) { () throws(Problem) in try parameters.choices("kind") }
         return filter
     }
 
-    /// The entity that a parameter `entity` names.
-    func namedEntity(_ name: String) throws(Problem) -> Entity {
-        do throws(Problem) {
-            return try entity(name)
-        } catch {
-            throw .parameter("entity", error.detail, error.code)
+    /// The entities that a parameter `entity` names; nil without one.
+    func entityNames(_ parameters: QueryParameters, _ mistakes: inout Mistakes) -> [String]? {
+        mistakes.collect(nil) { () throws(Problem) in
+            try parameters.names("entity")?.map { (name) throws(Problem) in
+                do throws(Problem) {
+                    return try entity(name).name
+                } catch {
+                    throw .parameter("entity", error.detail, error.code)
+                }
+            }
         }
     }
 }

@@ -20,9 +20,7 @@ extension Handlers {
         let limit = mistakes.collect(20) { () throws(Problem) in
             try parameters.integer("limit", in: 1...100, else: 20)
         }
-        let names: [String]? = mistakes.collect(nil) { () throws(Problem) in
-            try parameters.names("entity")?.map { (name) throws(Problem) in try namedEntity(name).name }
-        }
+        let names = entityNames(parameters, &mistakes)
         guard let query, mistakes.isEmpty else { throw mistakes.problem }
         try await store.catchUpSearch(for: ReadCaller(request))
         let result = try await store.search(query, entities: names, limit: limit, for: ReadCaller(request))
