@@ -146,9 +146,7 @@ extension Handlers {
         guard outcome == nil, Freshness.isOnlyIfCached(request) else {
             return missing("the content of \(name)", outcome)
         }
-        return Problem(
-            .onlyIfCached, "the content of \(name) is not in the cache, and Cache-Control forbids to ask the upstream",
-            headers: [("Cache-Status", CacheStatus.unasked.text)])
+        return Self.onlyIfCached("the content of \(name)")
     }
 
     /// Records the time of use to the hour, so that reading a content hardly ever writes.

@@ -68,9 +68,12 @@ extension Handlers {
     /// For a caller that takes an answer from the cache or none (`Cache-Control: only-if-cached`).
     func onlyIfCached(_ entity: String, _ key: String) -> Problem {
         let problem = missing(entity, key)
-        guard problem.code == .notCached else { return problem }
-        return Problem(
-            .onlyIfCached, "\(entity)/\(key) is not in the cache, and Cache-Control forbids to ask the upstream",
+        return problem.code == .notCached ? Self.onlyIfCached("\(entity)/\(key)") : problem
+    }
+
+    static func onlyIfCached(_ name: String) -> Problem {
+        Problem(
+            .onlyIfCached, "\(name) is not in the cache, and Cache-Control forbids to ask the upstream",
             headers: [("Cache-Status", CacheStatus.unasked.text)])
     }
 
