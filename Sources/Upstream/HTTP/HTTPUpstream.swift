@@ -109,7 +109,7 @@ package struct HTTPUpstream: Upstream {
                 last: list.isByLastRecord ? records.elements.last.map { list.lift?.lifted($0) ?? $0 } : nil),
             age: response.age)
         page.share = response.share
-        page.partial = PartialAnswer.found(in: response, envelope, empty: list.empty)
+        page.partial = PartialAnswer.found(in: response, envelope, empty: list.empty, isLast: page.next == nil)
         if page.next == nil {
             page.behindTotal = next.behindTotal(envelope, count: count, total: total)
             page.delta = try next.delta(in: whole(request.deltaToken?.place))

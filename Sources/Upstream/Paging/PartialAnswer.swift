@@ -12,10 +12,13 @@ enum PartialAnswer {
     private static let keys = ["id", "_id", "uuid"]
 
     /// The member that says so, or the status; nil if none does. `envelope` is the body without the records. `empty`: the
-    /// place that means an empty list, which an error may do too.
-    static func found(in response: HTTPResponse, _ envelope: JSONText, empty: Place? = nil) -> String? {
-        // A range of a list that was asked for says which one it is, as PostgREST's do.
-        if response.status == 206, response.header("Content-Range") == nil { return "status 206" }
+    /// place that means an empty list, which an error may do too. `isLast`: no other page is asked for after this one.
+    static func found(
+        in response: HTTPResponse, _ envelope: JSONText, empty: Place? = nil, isLast: Bool
+    ) -> String? {
+        // A range of a list that was asked for says which one it is, as PostgREST's do. Before another page, 206 only says
+        // that there is one, as TOPdesk's.
+        if response.status == 206, isLast, response.header("Content-Range") == nil { return "status 206" }
         guard envelope.kind == .object, !keys.contains(where: { envelope[$0] != nil }) else { return nil }
         if let flag = flags.first(where: { envelope[$0]?.boolean == true }) { return flag }
         let known = empty?.paths ?? []

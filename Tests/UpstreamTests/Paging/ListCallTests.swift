@@ -72,6 +72,20 @@ struct ListCallTests {
         #expect(transport.requests.map(\.url) == [one, two].map { "https://shop.example/api/orders?range=\($0)" })
     }
 
+    @Test("206 without a range says that more follows, and so that records are lacking on the last page only")
+    func more() async throws {
+        let schema = try Self.schema(
+            "path: /orders, pagination: { style: offset, offset: start, size: none, page_size: 2 }")
+        let (upstream, _) = upstream(schema) { request in
+            .json(206, request.url.contains("start=2") ? #"[{"id":"c"}]"# : #"[{"id":"a"},{"id":"b"}]"#)
+        }
+        let plan = try #require(schema["orders"]?.pull)
+        let first = try await upstream.page(plan.request(of: "orders"))
+        #expect(first.next == "2" && first.partial == nil)
+        let last = try await upstream.page(plan.request(of: "orders", at: first.next))
+        #expect(last.next == nil && last.partial == "status 206")
+    }
+
     @Test("a cursor that is a list belongs in a body")
     func arrayInQuery() async throws {
         let schema = try Self.schema("path: /orders, records: data, pagination: { style: cursor, next: next }")

@@ -6,10 +6,12 @@ import Testing
 
 @Suite("Answers that say that they lack records")
 struct PartialAnswerTests {
-    private func found(_ envelope: String, status: Int = 200, range: String? = nil) throws -> String? {
+    private func found(
+        _ envelope: String, status: Int = 200, range: String? = nil, isLast: Bool = true
+    ) throws -> String? {
         let headers = range.map { [HTTPHeader("Content-Range", $0)] } ?? []
         return PartialAnswer.found(
-            in: HTTPResponse(status: status, headers: headers), try JSONText(parsing: envelope))
+            in: HTTPResponse(status: status, headers: headers), try JSONText(parsing: envelope), isLast: isLast)
     }
 
     @Test(
@@ -43,13 +45,14 @@ struct PartialAnswerTests {
     func empty() throws {
         let envelope = try JSONText(parsing: #"{"error":{"code":404,"message":"Not Found: No third parties found"}}"#)
         let response = HTTPResponse(status: 404, headers: [])
-        #expect(PartialAnswer.found(in: response, envelope, empty: Place(paths: ["error"])) == nil)
-        #expect(PartialAnswer.found(in: response, envelope) == "error")
+        #expect(PartialAnswer.found(in: response, envelope, empty: Place(paths: ["error"]), isLast: true) == nil)
+        #expect(PartialAnswer.found(in: response, envelope, isLast: true) == "error")
     }
 
     @Test("206 says so, unless it names the range that was asked for")
     func status() throws {
         #expect(try found("[]", status: 206) == "status 206")
         #expect(try found("[]", status: 206, range: "0-24/3573458") == nil)
+        #expect(try found(#"{"errors":["shard 2"]}"#, isLast: false) == "errors")
     }
 }
