@@ -58,6 +58,8 @@ struct MeaningTests {
             (.string, #""a\nb\n\nc""#, #""<p>a<br />\nb</p>\n<p>c</p>\n""#, [.paragraphs]),
             (.string, #""a & b""#, #""<p>a &#038; b</p>\r\n""#, [.escaped, .paragraphs]),
             (.string, #"" a  b\n c""#, #""a b c""#, [.squished]),
+            (.string, #""(555) 123-4567""#, #""5551234567""#, [.separated]),
+            (.string, #""+442079460000 ""#, #""+44 20 7946 0000""#, [.separated]),
             (.string, #""A  &""#, #""A &amp;""#, [.squished, .escaped]),
             (.string, #""b,A""#, #""A; b""#, [.named]), (.string, #""b,A""#, #""a; b""#, [.named, .lowercased]),
             (.list, #"["A","b"]"#, #"["a","b"]"#, [.named, .lowercased]),
@@ -131,7 +133,8 @@ struct MeaningTests {
             (.string, #""A & B""#, #""A &amp;amp; B""#), (.string, #""a""#, #""<p>b</p>""#),
             (.string, #""<p>a</p>""#, #""a""#), (.string, #""a b""#, #""a  b""#), (.string, #""a  b""#, #""ab""#),
             (.string, #""  a  ""#, #"" a""#), (.string, #""a,b""#, #""a,c""#), (.list, #"["a"]"#, #"[{"name":"b"}]"#),
-            (.string, #""1,000,000""#, #""1,000""#), (.string, #""48,11""#, #""11,48""#), (.list, "[8,8]", "[8]"),
+            (.string, #""(555) 123-4567""#, #""5551234568""#), (.string, #""12-34""#, #""1234""#),
+            (.string, #""555-1234 x""#, #""5551234 y""#), (.string, #""1,000,000""#, #""1,000""#), (.string, #""48,11""#, #""11,48""#), (.list, "[8,8]", "[8]"),
             (.list, "[1,2]", #"[{"id":5,"position":1},{"id":6,"position":2}]"#),
             (.list, #"["tag"]"#, #"[{"name":"a","kind":"tag"},{"name":"b","kind":"tag"}]"#),
         ])

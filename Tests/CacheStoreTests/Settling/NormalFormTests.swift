@@ -54,6 +54,21 @@ struct NormalFormTests {
     }
 
     @Test(
+        "a telephone number that the server writes with other separators makes no conflict after a lost answer",
+        arguments: policies)
+    func separated(policy: String) async throws {
+        let cache = try await cache(policy)
+        try await cache.change("orders", "a", #"{"notes":"(555) 123-4567"}"#)
+        try await acknowledge(cache, try await cache.begun(), #"{"id":"a","notes":"5551234567","total":1}"#)
+        try await cache.change("orders", "a", #"{"notes":"(555) 999-0000"}"#)
+        let edit = try await cache.begun()
+        let lost = PushFailure(.timeout, message: "no answer")
+        try await cache.store.finish(edit.id, .waiting(lost, at: now, counted: true), at: now)
+        _ = try await cache.pull("orders", #"[{"id":"a","notes":"5559990000","total":1}]"#)
+        #expect(try cache.conflictCount() == 0)
+    }
+
+    @Test(
         "a new record that the server answers as it came, and lists as HTML, makes no conflict with its next edit",
         arguments: policies)
     func createdAndEscaped(policy: String) async throws {

@@ -79,6 +79,7 @@ extension Field {
     ) -> Bool {
         guard one.isScalar, other.isScalar else { return false }
         if forms.contains(.named), ListNames(forms, inAnyOrder: true).areSame(one.plain, other.plain) { return true }
+        if forms.contains(.separated), one.plain.isSameNumber(as: other.plain) { return true }
         func form(_ text: String, trimmed: (String) -> String = { $0.withoutSpaceAround }) -> String {
             var text = text.withPlainLines
             if forms.contains(.trimmed) { text = trimmed(text) }

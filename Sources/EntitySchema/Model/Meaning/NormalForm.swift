@@ -22,6 +22,8 @@ package enum NormalForm: String, Sendable, Equatable, CaseIterable {
     case escaped
     /// Text as paragraphs of HTML, as WordPress and WooCommerce answer it.
     case paragraphs
+    /// A telephone number with other separators, or none: `(555) 123-4567` as `5551234567`, as Syncro answers it.
+    case separated
 }
 
 extension Field {
@@ -40,16 +42,18 @@ extension Field {
         [.escaped], [.trimmed, .escaped], [.trimmed, .lowercased], [.trimmed, .uppercased], [.trimmed, .emptied],
         [.squished], [.squished, .lowercased], [.squished, .escaped], [.paragraphs], [.escaped, .paragraphs],
         [.named], [.named, .sorted], [.named, .lowercased], [.named, .lowercased, .sorted],
+        [.separated],
     ]
 
-    /// False only for texts that differ in more than case, white space and the order of names, if the answer has no HTML. No form
-    /// leads from one to the other then, and a long text need not be tried with each.
+    /// False only for texts that differ in more than case, white space, the order of names and separators of digits, if the
+    /// answer has no HTML. No form leads from one to the other then, and a long text need not be tried with each.
     private func mayBeSameText(_ value: JSONText, _ answer: JSONText) -> Bool {
         guard isPossible(.trimmed), value.kind == .string, answer.kind == .string else { return true }
         let (mine, theirs) = (value.plain, answer.plain)
         let isHTML = theirs.utf8.contains { $0 == UInt8(ascii: "&") || $0 == UInt8(ascii: "<") }
         return isHTML || mine.letters == theirs.letters
             || ListNames([.lowercased], inAnyOrder: true).areSame(mine, theirs)
+            || mine.isSameNumber(as: theirs)
     }
 
     private func isPossible(_ form: NormalForm) -> Bool {
@@ -60,7 +64,8 @@ extension Field {
             (.emptied, .reference), (.emptied, .time), (.emptied, .date), (.emptied, .integer), (.emptied, .number),
             (.emptied, .money), (.emptied, .boolean), (.rounded, .number), (.rounded, .money),
             (.rounded, .integer), (.seconds, .time), (.minutes, .time), (.escaped, .string),
-            (.paragraphs, .string), (.squished, .string), (.named, .list), (.named, .string):
+            (.paragraphs, .string), (.squished, .string), (.named, .list), (.named, .string),
+            (.separated, .string):
             true
         // Sets are the same in any order.
         case (.sorted, .list): !mergesAsSet
@@ -72,4 +77,22 @@ extension Field {
 extension String {
     /// Without white space, in one case. Both changes of case are needed: "ß" becomes "SS".
     fileprivate var letters: String { uppercased().lowercased().filter { !$0.isWhitespace } }
+
+    /// A text of fewer digits is no telephone number, and one of more characters neither.
+    private static let (leastDigits, longestNumber) = (7, 40)
+
+    /// Whether both are the same telephone number, whatever stands between its digits.
+    func isSameNumber(as other: String) -> Bool { numerals.map { $0 == other.numerals } ?? false }
+
+    /// The digits of a telephone number; nil for any other text.
+    private var numerals: String? {
+        guard utf8.count <= Self.longestNumber, allSatisfy({ $0.isDigit || " +-./()\u{a0}".contains($0) })
+        else { return nil }
+        let digits = filter(\.isDigit)
+        return digits.count >= Self.leastDigits ? digits : nil
+    }
+}
+
+extension Character {
+    fileprivate var isDigit: Bool { ("0"..."9").contains(self) }
 }
