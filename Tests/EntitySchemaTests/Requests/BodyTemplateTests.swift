@@ -175,6 +175,7 @@ struct BodyTemplateTests {
             ("body: { kind: { $text: note }, <<: { $fields: { t: text } } }", "$text can only stand in $fields"),
             ("body: { a: { $or_null: size }, <<: $fields }", "$or_null can only stand in $fields"),
             ("body: { billing: { email: text } }", "names inside others stand in $fields: { … }"),
+            (#"body: { update: { "{id}": $fields } }"#, "{id} cannot be a value there"),
         ])
     func wrongNames(_ route: String, _ words: String) {
         #expect {

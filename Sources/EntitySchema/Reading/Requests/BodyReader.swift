@@ -174,6 +174,11 @@ struct BodyReader {
                         "\(name) can only stand in \(Self.fields): { … } or \(Self.record): { … }; around that, a text is "
                             + "sent as it is written")
                 }
+                if case .placeholder(let field)? = Template(name)?.parts.first, name == "{\(field)}",
+                    Self.isName(field)
+                {
+                    throw value.error("a member's name is sent as it is written: {\(field)} cannot be a value there")
+                }
                 let member = BodyTemplate.Member(name: name, value: try template(value))
                 guard name != BatchTemplate.spread || member.isSpread else {
                     throw value.error("only \(Self.fields) or \(Self.record) can stand after \(name)")
