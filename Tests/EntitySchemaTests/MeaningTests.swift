@@ -46,7 +46,8 @@ struct MeaningTests {
             (.string, #""ab""#, #""AB""#, [.uppercased]), (.string, #""Maß""#, #""MASS""#, [.uppercased]),
             (.money, "12.346", "12.35", [.rounded]),
             (.money, "12.346", #""12.34""#, [.rounded]), (.money, "9.996", "10", [.rounded]),
-            (.money, "-0.004", "0", [.rounded]),
+            (.money, "-0.004", "0", [.rounded]), (.money, "19.99", "19.989999771118164", [.single]),
+            (.number, "0.3", "0.30000000000000004", [.single]),
             (.time, #""2026-11-21T10:42:07.123Z""#, #""2026-11-21T10:42:07Z""#, [.seconds]),
             (.time, #""2026-11-21T10:42:07Z""#, #""2026-11-21T10:42:00Z""#, [.minutes]),
             (.string, #""A & <B>""#, #""A &amp; &lt;B&gt;""#, [.escaped]),
@@ -70,6 +71,19 @@ struct MeaningTests {
         for (kind, value, answer, forms) in cases {
             #expect(field(kind).forms(from: try json(value), to: try json(answer)) == forms, "\(value) to \(answer)")
         }
+    }
+
+    @Test(
+        "a time may have been rounded to the steps of minutes that servers keep hours of work in",
+        arguments: [
+            ("08:03:20", "08:00:00", true), ("08:03:20", "08:05:00", true), ("08:16:00", "08:30:00", true),
+            ("08:07:00", "08:06:00", true), ("08:00:00", "08:30:00", false), ("08:03:20", "08:07:00", false),
+            ("08:03:20", "08:35:00", false),
+        ])
+    func steps(_ sent: String, _ answer: String, _ mayBe: Bool) throws {
+        let (sent, answer) = (try json("\"2026-11-21T\(sent)Z\""), try json("\"2026-11-21T\(answer)Z\""))
+        #expect(field(.time).mayBeStep(answer, of: sent) == mayBe)
+        #expect(field(.time).forms(from: sent, to: answer) == nil && !field(.string).mayBeStep(answer, of: sent))
     }
 
     @Test("text that a server trims at one end alone is trimmed", arguments: [#""  a b""#, #""a b  ""#])
@@ -128,13 +142,15 @@ struct MeaningTests {
         "another value is no normal form",
         arguments: [
             (Field.Kind.string, #""a""#, #"" a""#), (.string, #""a""#, #""b""#), (.money, "12.3", "12.34"),
+            (.money, "19.99", "19.9899"), (.integer, "16777217", "16777216"),
             (.money, "12.346", "12.36"), (.time, #""2026-11-21T10:42:07Z""#, #""2026-11-21T10:43:07Z""#),
             (.list, "[1]", "[1,2]"), (.string, #""A &amp; B""#, #""A & B""#),
             (.string, #""A & B""#, #""A &amp;amp; B""#), (.string, #""a""#, #""<p>b</p>""#),
             (.string, #""<p>a</p>""#, #""a""#), (.string, #""a b""#, #""a  b""#), (.string, #""a  b""#, #""ab""#),
             (.string, #""  a  ""#, #"" a""#), (.string, #""a,b""#, #""a,c""#), (.list, #"["a"]"#, #"[{"name":"b"}]"#),
             (.string, #""(555) 123-4567""#, #""5551234568""#), (.string, #""12-34""#, #""1234""#),
-            (.string, #""555-1234 x""#, #""5551234 y""#), (.string, #""1,000,000""#, #""1,000""#), (.string, #""48,11""#, #""11,48""#), (.list, "[8,8]", "[8]"),
+            (.string, #""555-1234 x""#, #""5551234 y""#), (.string, #""1,000,000""#, #""1,000""#),
+            (.string, #""48,11""#, #""11,48""#), (.list, "[8,8]", "[8]"),
             (.list, "[1,2]", #"[{"id":5,"position":1},{"id":6,"position":2}]"#),
             (.list, #"["tag"]"#, #"[{"name":"a","kind":"tag"},{"name":"b","kind":"tag"}]"#),
         ])

@@ -238,6 +238,21 @@ struct CorrectedChangeTests {
         }
     }
 
+    @Test("a listed record with the number in 32 bits, or the time in steps of minutes, may be the one that was created")
+    func coarse() async throws {
+        let cache = try TestCache()
+        _ = try await cache.make("orders", #"{"total":19.99,"created_at":"2026-11-21T08:03:20Z"}"#)
+        let change = try #require(try ready(cache).first)
+        let orders = try #require(cache.store.schema["orders"])
+        for (total, time, mayBe) in [
+            ("19.989999771118164", "08:00", true), ("19.99", "08:30", true), ("19.98", "08:00", false),
+            ("19.99", "08:07", false),
+        ] {
+            let record = try JSONText(parsing: #"{"id":"x","total":\#(total),"created_at":"2026-11-21T\#(time):00Z"}"#)
+            #expect(change.mayBe(record, of: orders, ["total", "created_at"]) == mayBe, "\(record)")
+        }
+    }
+
     @Test("a record that has all values that were sent but one may be the one that was created")
     func nearly() async throws {
         let cache = try TestCache()

@@ -57,6 +57,9 @@ extension Field {
         _ one: JSONText, _ other: JSONText, _ forms: Set<NormalForm>, _ directed: Bool
     ) -> Bool {
         guard let mine = one.amount, let theirs = other.amount else { return false }
+        if forms.contains(.single), let single = Float(one.plain), single.isFinite, single == Float(other.plain) {
+            return true
+        }
         guard mine != theirs, forms.contains(.rounded) else { return mine == theirs }
         return theirs.isRounded(from: mine) || !directed && mine.isRounded(from: theirs)
     }
@@ -72,6 +75,16 @@ extension Field {
         let unit: Int64? = forms.contains(.minutes) ? 60_000 : forms.contains(.seconds) ? 1000 : nil
         guard let unit, abs(mine.milliseconds - theirs.milliseconds) < unit else { return false }
         return theirs.milliseconds % unit == 0 || !directed && mine.milliseconds % unit == 0
+    }
+
+    /// Whether a server that keeps times in steps of some minutes, as for hours of work, may have made `answer` of a time. Never
+    /// enough to take both for the same.
+    package func mayBeStep(_ answer: JSONText, of sent: JSONText) -> Bool {
+        guard kind == .time, let mine = sent.string.flatMap(Timestamp.init(iso8601:)),
+            let theirs = answer.string.flatMap(Timestamp.init(iso8601:))
+        else { return false }
+        let (minutes, distance): ([Int64], Int64) = ([5, 6, 10, 15, 30], abs(mine.milliseconds - theirs.milliseconds))
+        return minutes.contains { theirs.milliseconds % ($0 * 60_000) == 0 && distance < $0 * 60_000 }
     }
 
     private func isSameText(

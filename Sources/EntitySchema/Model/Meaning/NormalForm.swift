@@ -9,6 +9,8 @@ package enum NormalForm: String, Sendable, Equatable, CaseIterable {
     case lowercased, uppercased
     /// Fewer digits after the point.
     case rounded
+    /// A number of 32 bits: 19.99 as 19.989999771118164.
+    case single
     /// Times without what is less than a second, or a minute.
     case seconds, minutes
     /// A list in another order.
@@ -38,7 +40,7 @@ extension Field {
 
     /// From the least to the most.
     private static let combinations: [[NormalForm]] = [
-        [.trimmed], [.lowercased], [.uppercased], [.rounded], [.seconds], [.minutes], [.sorted], [.emptied],
+        [.trimmed], [.lowercased], [.uppercased], [.rounded], [.single], [.seconds], [.minutes], [.sorted], [.emptied],
         [.escaped], [.trimmed, .escaped], [.trimmed, .lowercased], [.trimmed, .uppercased], [.trimmed, .emptied],
         [.squished], [.squished, .lowercased], [.squished, .escaped], [.paragraphs], [.escaped, .paragraphs],
         [.named], [.named, .sorted], [.named, .lowercased], [.named, .lowercased, .sorted],
@@ -63,8 +65,8 @@ extension Field {
             (.emptied, .string), (.emptied, .enum),
             (.emptied, .reference), (.emptied, .time), (.emptied, .date), (.emptied, .integer), (.emptied, .number),
             (.emptied, .money), (.emptied, .boolean), (.rounded, .number), (.rounded, .money),
-            (.rounded, .integer), (.seconds, .time), (.minutes, .time), (.escaped, .string),
-            (.paragraphs, .string), (.squished, .string), (.named, .list), (.named, .string),
+            (.rounded, .integer), (.single, .number), (.single, .money), (.seconds, .time), (.minutes, .time),
+            (.escaped, .string), (.paragraphs, .string), (.squished, .string), (.named, .list), (.named, .string),
             (.separated, .string):
             true
         // Sets are the same in any order.
