@@ -155,24 +155,28 @@ struct Merge {
     }
 
     /// The merged value of a field that merges as a set; nil for any other field, and when one side is not a list, or when the
-    /// server has made its list of the one that was sent: both together would have each element twice.
+    /// server has made its list of one that was sent: both together would have each element twice.
     private func mergedSet(
         _ field: String, of change: OutboxTable.Entry, _ local: JSONText, _ server: JSONText, _ own: OwnValues
     ) -> JSONText? {
         guard let known = entity[field: field], known.mergesAsSet else { return nil }
         let base = change.base[field] ?? .null
         guard [base, local, server].allSatisfy({ $0.kind == .array || $0.kind == .null }) else { return nil }
-        if change.tried, !known.isSame(local, server),
-            isMade(server, of: local, before: base, in: field)
-                || own.comparison.meaning.newForms(from: local, to: server, of: field) != nil
-        {
-            return nil
+        let sent = (own.sent[field] ?? []) + change.sent(field)
+        let isRewritten = (change.tried ? sent + [local] : sent).contains {
+            !known.isSame($0, server)
+                && (isFilled($0, from: base, in: server)
+                    || own.comparison.meaning.newForms(from: $0, to: server, of: field) != nil)
         }
+        if isRewritten { return nil }
         // What earlier local changes may have set. The local list was made from the last one that the server shows.
-        let shown = ((own.sent[field] ?? []) + change.sent(field)).map(\.elements).last {
+        let shown = sent.map(\.elements).last {
             SetMerge(base: base.elements, local: $0, server: server.elements).isShown
         }
-        return SetMerge(base: shown ?? base.elements, local: local.elements, server: server.elements).merged
+        let merge = SetMerge(
+            base: shown ?? base.elements, local: local.elements, server: server.elements,
+            sent: sent.flatMap(\.elements))
+        return merge.merged
     }
 
     /// Makes the change set this list, based on the server's.

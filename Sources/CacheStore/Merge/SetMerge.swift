@@ -5,13 +5,16 @@ struct SetMerge {
     let base: [JSONText]
     let local: [JSONText]
     let server: [JSONText]
+    /// What was sent before the local list was made. The server may have any of it, and what is no longer here was taken out.
+    var sent: [JSONText] = []
 
     /// In the server's order, followed by local additions; each element once.
     var merged: JSONText {
         let (before, here, there) = (Self.keys(base), Self.keys(local), Self.keys(server))
+        let known = before.union(Self.keys(sent))
         let kept = server.filter { element in
             let key = EquivalenceKey(element)
-            return here.contains(key) || !before.contains(key)
+            return here.contains(key) || !known.contains(key)
         }
         let added = local.filter { element in
             let key = EquivalenceKey(element)

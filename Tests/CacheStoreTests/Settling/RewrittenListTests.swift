@@ -77,6 +77,23 @@ struct RewrittenListTests {
         #expect(try [sent, shown].map(JSONText.init(parsing:)).contains { $0 == body })
     }
 
+    @Test(
+        "an element that is taken out of a set stays out, whatever the server has made of the set that had it",
+        arguments: [
+            (#"["Red","blue "]"#, #"["blue","red"]"#, #"["blue "]"#),
+            (#"["Red","Blue"]"#, #"[{"id":1,"name":"Red"},{"id":2,"name":"Blue"}]"#, #"["Blue","Green"]"#),
+            (#"["a","b","c"]"#, #"["a","b"]"#, #"["b","c"]"#),
+            (#"["a","b"]"#, #"["a"]"#, "[]"),
+        ])
+    func takenOutOfSet(_ sent: String, _ shown: String, _ next: String) async throws {
+        let schema = Self.schema.replacing("tags: { type: list }", with: "tags: { type: list, merge: set }")
+        let cache = try await cache(#"{"id":"a","tags":[]}"#, schema: schema)
+        try await edited(cache, #"{"tags":\#(sent)}"#, then: #"{"tags":\#(next)}"#)
+        _ = try await cache.pull("orders", #"[{"id":"a","tags":\#(shown)}]"#)
+        #expect(try cache.record("orders", "a")?["tags"]?.text == next)
+        #expect(try cache.conflictCount() == 0)
+    }
+
     @Test("a record with the list as the server writes it is the created one", arguments: rewritten)
     func lostCreation(_ sent: String, _ shown: String) async throws {
         let (creation, entity) = try await creation(#"{"notes":"A","tags":\#(sent)}"#)
