@@ -136,7 +136,7 @@ struct Pusher {
         case .gone where change.operation == .create:
             return try await confirmRefusal(change, entity, PushFailure(.gone, error))
         case .gone: return try await confirmGone(change, entity, PushFailure(.gone, error))
-        case .barred(let status, let message, _) where [301, 307, 308].contains(status):
+        case .barred(let status, let message, _) where (300..<400).contains(status):
             let failure = PushFailure(.gone, status: status, message: message)
             return try await conclude(redirected: change, entity, error, failure)
         case .unauthorized(let message):
