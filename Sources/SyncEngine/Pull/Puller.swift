@@ -152,8 +152,8 @@ struct PullSummary: Equatable {
     var childProblem: String?
     /// By the children's entity: which record embeds only a part of them.
     var parts: [String: String] = [:]
-    /// The same: the most of them that a record shows.
-    var greatest: [String: Int] = [:]
+    /// The same: the longest of the lists that have them.
+    var longest: [String: LongestLists] = [:]
     /// As `PullInProgress.wentBack`.
     var wentBack = false
 
@@ -172,8 +172,7 @@ struct PullSummary: Equatable {
     ) {
         childProblem = childProblem ?? problem
         parts[children] = parts[children] ?? part
-        guard let most = families.map(\.children.count).max() else { return }
-        greatest[children] = max(greatest[children] ?? 0, most)
+        for family in families { longest[children, default: LongestLists()].note(family) }
     }
 
     mutating func add(_ outcome: TombstonePull.Outcome) {

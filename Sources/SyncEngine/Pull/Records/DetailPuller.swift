@@ -61,24 +61,25 @@ struct DetailPuller {
     /// `all` fetches for every record, changed or not. Throws the first failure after all others are done.
     func pull(all: Bool) async throws {
         let all = try all || details.contains { try store.hasMissing(of: $0.entity) }
-        let (missing, failure) = try await read(all)
-        try await resolve(missing, isFull: all && failure == nil)
+        let (summary, failure) = try await read(all)
+        try await resolve(summary, isFull: all && failure == nil)
         if let failure { throw failure }
         for detail in details { try await noteEnd(of: detail.entity) }
     }
 
-    /// Decides about the children that parents lack, by the children's entity.
-    private func resolve(_ missing: [String: ChildOutcome], isFull: Bool) async throws {
+    /// Decides about the children that parents lack.
+    private func resolve(_ summary: PullSummary, isFull: Bool) async throws {
         for detail in details {
-            _ = try await puller.resolve(missing[detail.entity]?.missing ?? [:], of: entity, detail, isFull: isFull)
+            try await puller.noteParts(summary, of: detail, entity, isFull: isFull)
+            let missing = summary.children[detail.entity]?.missing ?? [:]
+            _ = try await puller.resolve(missing, of: entity, detail, isFull: isFull)
         }
     }
 
-    /// Fetches and writes all batches. Returns the children that their parents lack, and the first failure of a single record.
-    private func read(_ all: Bool) async throws -> (missing: [String: ChildOutcome], failure: UpstreamError?) {
-        var missing: [String: ChildOutcome] = [:]
-        var failure: UpstreamError?
+    /// Fetches and writes all batches. Returns what they show of the children, and the first failure of a single record.
+    private func read(_ all: Bool) async throws -> (summary: PullSummary, failure: UpstreamError?) {
         var summary = PullSummary()
+        var failure: UpstreamError?
         var fetched = try await fetch(after: 0, all: all)
         while let batch = fetched.take() {
             // Large ones are not kept while others are fetched.
@@ -86,17 +87,12 @@ struct DetailPuller {
             let isLast = batch.ending != nil
             async let next = isLarge || isLast ? nil : fetch(after: last, all: all)
             failure = failure ?? batch.failures.first
-            summary.parts.merge(parts(of: batch)) { first, _ in first }
-            for (name, family) in batch.fetched.flatMap(\.families) { summary.note([family], of: name) }
-            for (name, outcome) in try await write(batch) { missing[name, default: ChildOutcome()] += outcome }
+            try await write(batch, &summary)
             fetched = try await next
             if let ending = batch.ending { throw ending }
             if isLarge { fetched = try await fetch(after: last, all: all) }
         }
-        for detail in details {
-            try await puller.noteParts(summary, of: detail, entity, isFull: all && failure == nil)
-        }
-        return (missing, failure)
+        return (summary, failure)
     }
 
     /// Why a record may have more children than were read, in words, by their entity.
@@ -124,9 +120,10 @@ struct DetailPuller {
         let limit = min((rows + Self.turnsOfARound - 1) / Self.turnsOfARound, Self.batch)
         var batch = try await fetch(after: stored[0], all: true, limit: limit)
         if batch == nil, stored[0] > 0 { batch = try await fetch(after: 0, all: true, limit: limit) }
-        let missing: [String: ChildOutcome] = if let batch { try await write(batch) } else { [:] }
+        var summary = PullSummary()
+        if let batch { try await write(batch, &summary) }
         if let ending = batch?.ending { throw ending }
-        try await resolve(missing, isFull: false)
+        try await resolve(summary, isFull: false)
         try await store.setSetting(setting, to: "\(batch?.lastPK ?? 0) \(puller.now().milliseconds)")
         if let failure = batch?.failures.first { throw failure }
     }
@@ -137,8 +134,11 @@ struct DetailPuller {
         try await store.changeCursor(of: children) { $0.lastSyncedAt = $0.lastSyncedAt ?? puller.now() }
     }
 
-    /// Writes a batch in one transaction: one for each record would cost an fsync each.
-    private func write(_ batch: Batch) async throws -> [String: ChildOutcome] {
+    /// Writes a batch in one transaction: one for each record would cost an fsync each. Adds what it shows of the children, and
+    /// those that their parents lack.
+    private func write(_ batch: Batch, _ summary: inout PullSummary) async throws {
+        summary.parts.merge(parts(of: batch)) { first, _ in first }
+        for (name, family) in batch.fetched.flatMap(\.families) { summary.note([family], of: name) }
         var page = PulledPage(
             entity: entity.name, records: .array(batch.fetched.compactMap(\.record)),
             position: batch.position,
@@ -151,7 +151,9 @@ struct DetailPuller {
             page.children += ChildReader(parent: entity, detail: detail).pulled(
                 batch.fetched.compactMap { $0.families[detail.entity] }, deletes: isConfirmed ? .all : .none)
         }
-        return try await store.apply(page, at: puller.now()).children
+        for (name, outcome) in try await store.apply(page, at: puller.now()).children {
+            summary.children[name, default: ChildOutcome()] += outcome
+        }
     }
 
     /// Whether it has just changed, so that the upstream may not show all of that yet, or show it on one of its servers only. It is

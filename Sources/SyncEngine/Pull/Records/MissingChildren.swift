@@ -73,24 +73,40 @@ struct MissingChildren {
     }
 }
 
+/// The longest of the lists of children that a pull has read.
+struct LongestLists: Equatable {
+    private(set) var children = 0
+    /// The keys of the parents that show so many.
+    private(set) var parents: Set<ExactText> = []
+
+    mutating func note(_ family: ChildReader.Family) {
+        let count = family.children.count
+        if count > children { self = LongestLists(children: count) }
+        if count == children { parents.insert(family.key.plain.exact) }
+    }
+}
+
 /// Decides about the missing children of a whole pull, and stores what is held.
 extension Puller {
     /// Notes as drift why parents may have more children than they show, and after a full pull that none does. A list of their
     /// own would bring these, and says itself why it is not believed.
     ///
     /// A list that shows only the newest of its records lacks the others as if they were deleted, and alone does not show that it
-    /// is cut. Together they do: several end at the same usual number, and none is longer.
+    /// is cut. Together they do: several end at the same usual number, and none is longer. If the cache has longer ones, several
+    /// must have become that short at once. A longer list ends the doubt, unless it seems to be cut as well, at another number.
     func noteParts(
         _ summary: PullSummary, of detail: PullPlan.Detail, _ parent: Entity, isFull: Bool
     ) async throws {
         let known = store.cut(of: detail.entity, in: parent)
         var cut = known
-        if let greatest = summary.greatest[detail.entity] {
-            if let known, greatest > known { cut = nil }
-            if cut == nil, let by = detail.by, ListDoubt.isLimit(greatest),
-                try store.endTogether(at: greatest, detail.entity, by: by)
+        if let longest = summary.longest[detail.entity] {
+            let count = longest.children
+            let lacking = longest.parents.count { summary.children[detail.entity]?.missing[$0] != nil }
+            if let known, count > known { cut = lacking > 0 || ListDoubt.isLimit(count) ? count : nil }
+            if let by = detail.by, ListDoubt.isLimit(count),
+                try lacking >= 3 || cut == nil && store.endTogether(at: count, detail.entity, by: by)
             {
-                cut = greatest
+                cut = count
             }
         }
         if cut != known {

@@ -131,7 +131,10 @@ struct RecordReader {
     }
 
     private func children(of family: Family) async throws -> ChildReader.Family {
-        try await store.childReader(family.parent, family.detail)
-            .family(of: family.record, key: family.key, from: upstream)
+        let reader = store.childReader(family.parent, family.detail)
+        var found = try await reader.family(of: family.record, key: family.key, from: upstream)
+        // The upstream may cut them at another number by now. A pull finds out.
+        if let cut = reader.cut, found.children.count > cut { found.isComplete = false }
+        return found
     }
 }

@@ -69,6 +69,51 @@ struct PartOfChildrenTests {
         #expect(try test.keys("messages").contains("a1") == false)
     }
 
+    private func serve(_ test: TestPull, _ lists: [String: ClosedRange<Int>], on day: Int) throws {
+        let orders = lists.sorted { $0.key < $1.key }.map { name, numbers in
+            let messages = numbers.map { #"{"id":"\#(name)\#($0)"}"# }.joined(separator: ",")
+            return #"{"id":"\#(name)","updated_at":"2026-01-0\#(day)T10:00:00Z","messages":[\#(messages)]}"#
+        }
+        try test.upstream.serve(["[\(orders.joined(separator: ","))]"], singles: true)
+    }
+
+    @Test("a child is kept that lists lack which are now cut at another number", arguments: [14...25, 6...25], [1, 3])
+    func raised(_ numbers: ClosedRange<Int>, first: Int) async throws {
+        let test = try TestPull(Self.embedded, changing: TestPull.withoutMessages)
+        for day in 1...4 {
+            let shown = (day * 5 - 4)...(day * 5 + 5)
+            try serve(test, ["a": shown, "b": shown, "c": shown], on: day)
+            try await test.pull()
+        }
+        #expect(try test.keys("messages").count == 75)
+        let raised = ["a": numbers, "b": numbers, "c": numbers]
+        try serve(test, first == 3 ? raised : ["a": numbers, "b": 16...25, "c": 16...25], on: 5)
+        let reader = RecordReader(schema: test.schema, store: test.store, upstream: test.upstream)
+        let known = try JSONText(parsing: #"{"id":"a1","order_id":"a"}"#)
+        let verdict = try await reader.verdictOfSiblings(of: #require(test.schema["messages"]), known)
+        if case .absent = verdict { Issue.record("a1 may be beyond the list's end") }
+        try await test.pull()
+        try serve(test, raised, on: 6)
+        for isFull in [false, true, true] { try await test.pull(full: isFull) }
+        #expect(try test.keys("messages").count == 75)
+        #expect(try drift(test).first?.contains("show exactly \(numbers.count) messages") == true)
+    }
+
+    @Test("lists that become shorter at once are cut if three of them end at a usual number", arguments: [2, 3])
+    func shortened(count: Int) async throws {
+        let test = try TestPull(Self.embedded, changing: TestPull.withoutMessages)
+        let names = ["a", "b", "c"].prefix(count)
+        func lists(_ numbers: ClosedRange<Int>) -> [String: ClosedRange<Int>] {
+            Dictionary(uniqueKeysWithValues: names.map { ($0, numbers) })
+        }
+        try serve(test, lists(1...12), on: 1)
+        try await test.pull()
+        #expect(try drift(test).isEmpty)
+        try serve(test, lists(3...12), on: 2)
+        for isFull in [false, true, true] { try await test.pull(full: isFull) }
+        #expect(try test.keys("messages").contains("a1") == (count == 3))
+    }
+
     @Test("a child that such a list lacks is not known to be gone, whatever asks for it")
     func sibling() async throws {
         let test = try TestPull(Self.embedded, changing: TestPull.withoutMessages)
