@@ -50,7 +50,8 @@ extension HTTPUpstream {
         request.secrets += secrets(of: carried, used)
         let refusal = objection.map { UpstreamError.unauthorized($0).withoutSecrets(request.secrets) }
         if let failure = refusal ?? (accepts(response) ? nil : error(in: response, to: request)) {
-            throw failure.advising(token == nil && plan.headerSecrets.isEmpty ? Self.noToken : token?.remedy)
+            throw suspectingToken(
+                failure.advising(token == nil && plan.headerSecrets.isEmpty ? Self.noToken : token?.remedy))
         }
         return (response, used)
     }
@@ -97,8 +98,17 @@ extension HTTPUpstream {
         do throws(UpstreamError) {
             return try read()
         } catch {
-            throw error.withoutSecrets(secrets)
+            throw suspectingToken(error.withoutSecrets(secrets))
         }
+    }
+
+    /// The same error, with what the schema lacks if it means an expired token: the daemon, which signs in by itself, takes only a
+    /// 401 for one.
+    func suspectingToken(_ error: UpstreamError) -> UpstreamError {
+        guard plan.session != nil, verifier == nil, case .barred(let status, let message, let isPage) = error,
+            isPage || status < 400 || status == 403
+        else { return error }
+        return error.saying("\(message); if this answers an expired token, set upstream.auth.check in the schema")
     }
 
     /// The token to send, of the account that is known; nil when there is none.

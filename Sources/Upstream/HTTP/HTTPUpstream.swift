@@ -81,7 +81,7 @@ package struct HTTPUpstream: Upstream {
         do throws(UpstreamError) {
             return try await page(in: response, request)
         } catch {
-            throw error.withoutSecrets(secrets)
+            throw suspectingToken(error.withoutSecrets(secrets))
         }
     }
 
@@ -274,8 +274,12 @@ package struct HTTPUpstream: Upstream {
         if isRepeated(response), let failure = caller.failure(response, to: quotable) {
             return .repeatedFailure(status: response.status, failure.message)
         }
-        return try acknowledgement(
-            in: ChangeAnswer(request: request, sent: quotable, response: response, plan: plan.answers))
+        do throws(UpstreamError) {
+            return try acknowledgement(
+                in: ChangeAnswer(request: request, sent: quotable, response: response, plan: plan.answers))
+        } catch {
+            throw suspectingToken(error)
+        }
     }
 
     /// Whether it is about an earlier attempt with the same idempotency key, and does not say what became of that.

@@ -22,9 +22,9 @@ struct TokenCheckTests {
                 atPath: folder.path("password"), contents: Data("right".utf8), attributes: [.posixPermissions: 0o600]))
     }
 
-    private func upstream(_ path: String = "/me") throws -> HTTPUpstream {
+    private func upstream(_ path: String? = "/me") throws -> HTTPUpstream {
         var plan = schema.upstream
-        plan.check?.path = path
+        if let path { plan.check?.path = path } else { plan.check = nil }
         let (transport, now) = (server.transport, { @Sendable [server] in server.now })
         let access = UpstreamAccess(
             plan: plan, transport: transport, secrets: SecretFiles(paths: ["password": folder.path("password")]),
@@ -132,6 +132,28 @@ struct TokenCheckTests {
         #expect(error?.wordless == .unauthorized(""))
         #expect(error?.message.contains("GET /me names no account at id") == true)
         #expect(server.calls("/sign-in").count == 2)
+    }
+
+    @Test("what bars every request is said to lack a check, if the schema has none", arguments: [200, 302, 403])
+    func withoutCheck(_ status: Int) async throws {
+        let page = HTTPResponse.json(status, "<html><title>Sign in</title>", [HTTPHeader("Location", "/sign-in.html")])
+        let edit = PushRequest(entity: "orders", method: "PATCH", path: "/orders/o1", body: .object(["name": "n"]))
+        let entity = try #require(schema["orders"])
+        server.state.withLock { state in for path in ["/orders", "/orders/o1"] { state.answers[path] = page } }
+        for path in ["/me", nil] {
+            let upstream = try upstream(path)
+            let errors = [
+                await #expect(throws: UpstreamError.self) { try await orders(upstream) },
+                await #expect(throws: UpstreamError.self) {
+                    try await upstream.record(of: entity, known: .object(["id": "o1"]))
+                },
+                await #expect(throws: UpstreamError.self) { try await upstream.push(edit, idempotencyKey: "k1") },
+            ]
+            for error in errors {
+                let message = try #require(error).message
+                #expect(message.contains("set upstream.auth.check in the schema") == (path == nil), "\(message)")
+            }
+        }
     }
 
     @Test("requests that wonder at the same time share checks")
