@@ -249,6 +249,16 @@ import Testing
         #expect(left.map(\.path) == ["\(folder)/shop-3.db"] && left.map(\.upstream) == ["https://b.example"])
     }
 
+    @Test("changes that wait for another account of this upstream are named with that account")
+    func leftByOthers() throws {
+        try write("shop-new.db", of: "1", changes: 3)
+        try write("shop-2.db", of: "2", changes: 1)
+        try write("shop-3.db", of: "3", changes: 0)
+        try "shop https://b.example 4 2".write(toFile: "\(folder)/shop-4.db", atomically: true, encoding: .utf8)
+        let left = try state(here).left(byOthersThan: "1", besides: "\(folder)/shop-1.db")
+        #expect(left.map(\.path) == ["\(folder)/shop-2.db"] && left.map(\.account) == ["2"])
+    }
+
     @Test("changes of another account or upstream are not taken")
     func othersChanges() throws {
         try write("shop-new.db", of: "2", changes: 2)

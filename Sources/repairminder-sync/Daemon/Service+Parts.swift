@@ -236,7 +236,7 @@ extension Service {
             rejection: { [rejection] in rejection.value })
     }
 
-    /// A warning for each other database with queued changes, of the account in use or for another upstream.
+    /// A warning for each other database with queued changes, of any account or for another upstream.
     private func leftBehind(_ store: CacheStore, _ state: StateDirectory) throws -> [String] {
         let elsewhere = state.leftElsewhere(besides: store.path).map { path, upstream in
             "\(path) has queued changes for \(upstream) that are not sent; set upstream.base_url to it until they are, or move "
@@ -247,6 +247,10 @@ extension Service {
             + state.left(by: account, besides: store.path).map { path in
                 "\(path) has queued changes of this account that are not sent; restart the daemon when nothing is queued, "
                     + "and it takes that database"
+            }
+            + state.left(byOthersThan: account, besides: store.path).map { path, other in
+                "\(path) has queued changes of the account \(other) that are not sent; sign in with that account, or set its "
+                    + "token and reload, until they are"
             }
     }
 

@@ -43,6 +43,17 @@ extension StateDirectory {
         }
     }
 
+    /// Other databases of this schema and upstream where changes of other accounts wait, with the account.
+    func left(byOthersThan account: String, besides path: String) -> [(path: String, account: String)] {
+        guard origin.upstream != nil else { return [] }
+        return named.sorted().filter { $0 != path }.compactMap { other in
+            guard originOf(other).map(origin.includes) == true, let owner = ownerOf(other), owner.hasQueue,
+                let found = owner.account, found != account
+            else { return nil }
+            return (other, found)
+        }
+    }
+
     /// Those that the daemon may have made for an account, by their names, and that belong to it, by what is stored in
     /// them. A copy with a name of its own is none: what is queued there may have been sent.
     private func databases(of account: String, besides path: String) -> [String] {
