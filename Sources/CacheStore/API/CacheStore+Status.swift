@@ -166,15 +166,15 @@ extension CacheStore {
             """
             WITH RECURSIVE waiting (id) AS (
               SELECT change_id FROM sync_conflict WHERE winner IS NULL
-              UNION SELECT id FROM sync_outbox WHERE \(schema.waitsForContentSQL())),
+              UNION SELECT id FROM sync_outbox
+              WHERE \(schema.waitsForContentSQL()) OR entity NOT IN (\(schema.namesSQL))),
             stuck (id) AS (
               SELECT id FROM sync_outbox WHERE state = \(OutboxState.failed.sql) UNION SELECT id FROM waiting),
             blocked (id) AS (
               SELECT change_id FROM sync_dependency WHERE needs_id IN stuck
               UNION SELECT id FROM waiting
               UNION SELECT change_id FROM blocked JOIN sync_dependency ON needs_id = blocked.id)
-            SELECT iif(id IN blocked OR entity NOT IN (\(schema.namesSQL)), 'blocked', state), count(*)
-            FROM sync_outbox GROUP BY 1
+            SELECT iif(id IN blocked, 'blocked', state), count(*) FROM sync_outbox GROUP BY 1
             """, db)
         states.merge(counts) { $1 }
         return states

@@ -8,8 +8,12 @@ extension OutboxTable {
     /// The ids of the changes that make no sense without this one, oldest first. For a creation these are the changes of its
     /// record, the changes that refer to it, and the same for every record that those create. A change that only
     /// follows it in a group does not depend on it. Only ids: together the changes can be larger than the memory.
+    ///
+    /// What refers to an entity that the schema no longer has is not known any more, so these are all that wait for it.
     func dependents(on change: Entry) throws -> [Int64] {
         guard change.operation == .create else { return [] }
+        guard schema[change.entity] != nil else { return try waiting(for: change.id).sorted() }
+        guard try mayHaveDependents(change) else { return [] }
         let statement = BoundStatement(
             try db.cachedStatement(
                 sql: """
@@ -26,6 +30,18 @@ extension OutboxTable {
         try statement.bind(change.key, to: 2)
         try statement.bind(change.id, to: 3)
         return try statement.all { BoundStatement($0).integer(0) }.compactMap(\.self)
+    }
+
+    /// False if no other change is of the creation's record or has its key in its text. Most creations have none, and to read
+    /// all references for each of thousands that are discarded would take minutes.
+    private func mayHaveDependents(_ creation: Entry) throws -> Bool {
+        try Bool.fetchOne(
+            db.cachedStatement(
+                sql: """
+                    SELECT EXISTS (SELECT 1 FROM sync_outbox WHERE id <> ?3
+                      AND ((entity = ?1 AND record_key = ?2) OR instr(body, ?2) OR instr(body, '\\')))
+                    """),
+            arguments: [creation.entity, creation.key, creation.id]) ?? true
     }
 
     /// Selects which queued change refers to which record: id, entity and key. Read once, however many creations there are.

@@ -6,14 +6,15 @@ internal import SQLiteStore
 /// One page of the queue as SQL. Names are checked; values are always bound.
 struct PendingStatement {
     /// `blocked_by`: the change that this one waits for, directly or through others, and that does not go on by itself: it
-    /// failed, is disputed or lacks its content. `lacks_content`: a creation that is only sent with content has none.
+    /// failed, is disputed, lacks its content, or is of an entity that the schema no longer has. `lacks_content`: a creation
+    /// that is only sent with content has none.
     static func select(_ schema: EntitySchema) -> String {
         """
         WITH RECURSIVE blocked (id, blocked_by) AS (
           SELECT change_id, needs_id FROM sync_dependency JOIN sync_outbox AS stuck ON stuck.id = needs_id
           WHERE stuck.state = \(OutboxState.failed.sql)
             OR EXISTS (SELECT 1 FROM sync_conflict WHERE change_id = stuck.id AND winner IS NULL)
-            OR \(schema.waitsForContentSQL(of: "stuck."))
+            OR \(schema.waitsForContentSQL(of: "stuck.")) OR stuck.entity NOT IN (\(schema.namesSQL))
           UNION
           SELECT change_id, blocked_by FROM blocked JOIN sync_dependency ON needs_id = blocked.id)
         SELECT outbox.*, (SELECT min(blocked_by) FROM blocked WHERE blocked.id = outbox.id) AS blocked_by,

@@ -23,6 +23,30 @@ struct DependentChangeTests {
               update: { call: "PATCH /notes/{id}" }
         """
 
+    private static let withPeople = """
+        schema: notes
+        upstream: { base_url: http://localhost }
+        entities:
+          people:
+            fields: { id: { type: string } }
+            pull: { path: /people }
+            push: { create: { call: POST /people } }
+          notes:
+            fields: { id: { type: string }, person_id: { type: reference, to: people } }
+            pull: { path: /notes }
+            push: { create: { call: POST /notes } }
+        """
+
+    private static let withoutPeople = """
+        schema: notes
+        upstream: { base_url: http://localhost }
+        entities:
+          notes:
+            fields: { id: { type: string }, person_id: { type: string } }
+            pull: { path: /notes }
+            push: { create: { call: POST /notes } }
+        """
+
     /// Note n0, and these below it: each below the one before, or all below the first.
     private func cache(_ count: Int, isChain: Bool) async throws -> TestCache {
         let cache = try TestCache(schema: Self.schema)
@@ -50,6 +74,40 @@ struct DependentChangeTests {
         try await cache.store.discard(first.id, cascade: true, at: TestCache.now)
         #expect(try cache.keys(ListQuery(entity: "notes")) == ["other"])
         #expect(try cache.store.pendingCount().pending == 1)
+    }
+
+    @Test("a change that refers to a new record depends on it, also if it writes the key with an escape")
+    func escapedKey() async throws {
+        let cache = try TestCache(schema: Self.schema)
+        _ = try await cache.make("notes", #"{"id":"above"}"#)
+        _ = try await cache.make("notes", #"{"id":"below","above_id":"\u0061bove"}"#)
+        let first = try #require(try cache.store.readyChanges(limit: 1, at: TestCache.now).first)
+        await #expect(throws: CacheError.self) {
+            try await cache.store.discard(first.id, cascade: false, at: TestCache.now)
+        }
+    }
+
+    @Test("what waits for a creation of an entity that the schema lost is blocked by it, and goes only with it")
+    func lostEntity() async throws {
+        let cache = try TestCache(schema: Self.withPeople)
+        _ = try await cache.make("people", #"{"id":"p"}"#)
+        _ = try await cache.make("notes", #"{"id":"n","person_id":"p"}"#)
+        let ids = try cache.store.pending(PendingQuery(limit: 9)).changes.compactMap { $0["id"]?.integer }
+        try #require(ids.count == 2)
+        let other = try cache.reopened(schema: Self.withoutPeople)
+        let changes = try other.store.pending(PendingQuery(limit: 9)).changes
+        #expect(changes.map { $0["state"]?.string } == ["blocked", "blocked"])
+        #expect(changes.map { $0["blocked_by"]?.integer } == [nil, ids[0]])
+        let error = await #expect(throws: CacheError.self) {
+            try await other.store.discard(Int64(ids[0]), cascade: false, at: TestCache.now)
+        }
+        guard case .needed(let needed, _)? = error else {
+            Issue.record("another error: \(String(describing: error))")
+            return
+        }
+        #expect(needed == [Int64(ids[1])])
+        try await other.store.discard(Int64(ids[0]), cascade: true, at: TestCache.now)
+        #expect(try other.store.pendingCount().pending == 0)
     }
 
     @Test("an edit that refers to a new record depends on it, and one of a known record alone does not")
