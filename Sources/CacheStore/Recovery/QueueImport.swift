@@ -162,17 +162,25 @@ struct QueueImport {
         return known[entity.key] == nil ? key.setting(known) : known
     }
 
-    /// Whether the outcome of a creation cannot be looked up. A creation that may have arrived is searched for among
-    /// the records that were not there before; in another database those are unknown.
+    /// Whether the outcome of a creation cannot be found out. A creation that may have arrived is searched for among
+    /// the records that were not there before; in another database those are unknown. Without a look-up only its key
+    /// shows that it is a repeat, and upstreams forget keys, many after a day.
     private func isUnknowable(_ change: ExportedChange, _ entity: Entity) -> Bool {
-        guard change.tried > 0, change.knownPk == nil, change.kind == .create,
-            let body = try? JSONText(parsing: change.body),
-            change.idempotencyKey.hasPrefix(OutboxChange.hiddenKeyMark)
-                || !entity.recognizesRepeats(of: .create, record: body, fields: [], context.schema.upstream),
-            case .match = entity.route(for: .create, record: body)?.lookUp
-        else { return false }
-        return true
+        guard change.tried > 0, change.kind == .create, let body = try? JSONText(parsing: change.body) else { return false }
+        let isRecognized =
+            !change.idempotencyKey.hasPrefix(OutboxChange.hiddenKeyMark)
+            && entity.recognizesRepeats(of: .create, record: body, fields: [], context.schema.upstream)
+        switch entity.route(for: .create, record: body)?.lookUp {
+        case .match: return change.knownPk == nil && !isRecognized
+        case .key: return false
+        case nil:
+            let age = now.milliseconds - (change.lastAttemptAt ?? change.createdAt)
+            return isRecognized && change.state != OutboxState.failed.rawValue && age >= Self.keyLifetime
+        }
     }
+
+    /// In milliseconds: for how long an upstream is taken to know an idempotency key.
+    private static let keyLifetime: Int64 = 86_400_000
 
     /// Whether an attempt that is only guessed may have been a batch that did not carry the change's key.
     private func mayHaveHiddenKey(_ change: ExportedChange, _ entity: Entity) -> Bool {

@@ -46,10 +46,33 @@ struct RestoredPromisesTests {
         #expect(try restored.record("orders", key)?["id"] == "ord_1")
     }
 
-    private func restore(_ backup: String, to path: String, _ schema: EntitySchema? = nil) async throws {
+    @Test(
+        "a creation that may have been sent since the backup is left to a person once the upstream may have forgotten its key",
+        arguments: [(23, false, "queued"), (24, false, "failed"), (24, true, "queued")])
+    func forgottenKeys(hours: Int, isLookedUp: Bool, state: String) async throws {
+        let create = isLookedUp ? "{ call: POST /orders, look_up: key }" : "{ call: POST /orders }"
+        let yaml = TestCache.shop
+            .replacing("  pagination:", with: "  idempotency_header: Idempotency-Key\n  pagination:")
+            .replacing("{ call: POST /orders }", with: create)
+        let cache = try TestCache(schema: yaml)
+        _ = try await cache.make("orders", #"{"notes":"new"}"#)
+        let backup = cache.folder.path("backup.db")
+        try DatabaseCopy.make(of: cache.path, at: backup)
+        let folder = try TemporaryFolder()
+        let later = RescueFixture.now + .seconds(3600 * hours)
+        try await restore(backup, to: folder.path("cache.db"), EntitySchema(yaml: yaml, file: "shop.yaml"), at: later)
+        let restored = try TestCache(schema: yaml, in: folder)
+        let change = try #require(try restored.store.pending(PendingQuery(limit: 1)).changes.first)
+        #expect(change["state"]?.string == state)
+        #expect(change.at(path: "error.class")?.string == (state == "failed" ? "unclear" : nil))
+    }
+
+    private func restore(
+        _ backup: String, to path: String, _ schema: EntitySchema? = nil, at now: Timestamp = RescueFixture.later
+    ) async throws {
         _ = try await DatabaseRestore(
             path: path, schema: schema ?? RescueFixture.schema(), sealer: RescueFixture.sealer(),
             makeID: { UUID().uuidString }
-        ).run(from: backup, at: RescueFixture.later)
+        ).run(from: backup, at: now)
     }
 }
