@@ -86,10 +86,11 @@ struct UpstreamChecks {
                 + "/usr/local/share/ca-certificates and run sudo update-ca-certificates")
     }
 
+    private static let waiting = "wait; the queue is kept meanwhile"
+
     private func reachable(_ response: HTTPResponse, _ address: String) -> Finding {
         guard response.status < 500 else {
-            return .warning(
-                "upstream", "\(address) returned status \(response.status)", "wait; the queue is kept meanwhile")
+            return .warning("upstream", "\(address) returned status \(response.status)", Self.waiting)
         }
         return .ok("upstream", "\(address) is reachable")
     }
@@ -172,6 +173,8 @@ struct UpstreamChecks {
                 "start the daemon, which gets a new one; if it cannot, run \(configuration.loginCommand())")
         } catch .barred(_, let message, _) {
             return .error(check, "cannot read the account: \(message)", AccountAdvice.refused)
+        } catch .unclear(.some(500...), let message), .throttled(_, let message) {
+            return .warning(check, "cannot read the account: \(message)", Self.waiting)
         } catch {
             let canSignIn = configuration.upstream.tokenFile == nil && !schema.upstream.login.isEmpty
             return .error(

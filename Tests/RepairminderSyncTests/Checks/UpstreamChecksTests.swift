@@ -51,16 +51,36 @@ struct UpstreamChecksTests {
         #expect(found.map(\.level) == [.error] && found[0].advice?.contains("upstream.base_url") == true, "\(found)")
     }
 
-    /// Answers each path with a JSON text, and any other with 404.
+    /// Answers each path with a JSON text, and any other with an error.
     private struct Answers: HTTPTransport {
         let site: [String: String]
+        var status = 404
 
         func send(_ request: HTTPRequest) -> HTTPResponse {
             let path = request.url.dropFirst("http://127.0.0.1:9".count).prefix { $0 != "?" }
             let headers = [HTTPHeader("Content-Type", "application/json")]
             return site[String(path)].map { HTTPResponse(status: 200, headers: headers, body: Array($0.utf8)) }
-                ?? HTTPResponse(status: 404, headers: headers, body: Array(#"{"error":"no such path"}"#.utf8))
+                ?? HTTPResponse(status: status, headers: headers, body: Array(#"{"error":"no such path"}"#.utf8))
         }
+    }
+
+    @Test("an account that is not read because the upstream fails is no question of the token", arguments: [401, 404, 503])
+    func account(status: Int) async throws {
+        let folder = try TemporaryFolder()
+        let schema = #"""
+            schema: notes
+            upstream: { base_url: "http://127.0.0.1:9", account: { path: /me, id: id }, pagination: { style: single } }
+            entities: { notes: { fields: { id: { type: string } }, pull: { path: /notes } } }
+            """#
+        let configuration = try folder.configuration(yaml: "schema: \(folder.write(schema, to: "notes.yaml"))\n")
+        let finder = SchemaFinder(environment: folder.environment())
+        var checks = try UpstreamChecks(
+            configuration: configuration, schema: finder.schema(for: configuration), finder: finder,
+            now: { Timestamp(milliseconds: 0) })
+        checks.transport = Answers(site: [:], status: status)
+        let found = try #require(await checks.findings(withToken: true).first { $0.check == "account" })
+        #expect(found.level == (status == 503 ? .warning : .error))
+        #expect(found.advice?.contains("token") == (status != 503))
     }
 
     /// What is said of the lists.
