@@ -180,6 +180,19 @@ struct FullPullTests {
         #expect(try test.cursor.held?.contains("still has k1000") == true)
     }
 
+    @Test("a person who is asked to confirm what an empty list lacks is told that the upstream still has it")
+    func emptyListOfMany() async throws {
+        let test = try await filled(150)
+        try test.upstream.serve(["[]"], total: 0)
+        test.upstream.serveSingles { _, key in .success(#"{"id":"\#(key)"}"#) }
+        #expect(try await test.pull(full: true).held == 150)
+        let held = try #require(try test.cursor.held)
+        #expect(held.hasPrefix("the list of orders was empty, had 150; the upstream still has k"), "\(held)")
+        test.upstream.serveSingles { _, _ in .failure(.unclear(status: 500, "out of order")) }
+        #expect(try await test.pull(full: true).held == 150)
+        #expect(try test.cursor.held == "the list of orders was empty, had 150")
+    }
+
     @Test("without single records even one of four is too many to delete; asked for one by one, all may go")
     func noMinimum() async throws {
         let lists = try await filled(4, singles: false)

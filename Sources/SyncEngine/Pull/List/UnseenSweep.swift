@@ -117,13 +117,20 @@ struct UnseenSweep {
         return isServed ? findings.undecided : findings.undecided.filter { !findings.refused.contains($0.exact) }
     }
 
+    /// Says also whether the upstream still has one of the records, for the person who is to confirm that they are gone.
     private func reasonToHold(_ count: Int, rows: Int) async throws -> String? {
-        if listed == 0 { return empty(rows) }
-        if let doubt { return "\(missing(count, rows)), but \(doubt)" }
-        guard count <= puller.deletionGuard.allowance(of: entity.name, rows: rows) else { return missing(count, rows) }
+        let allowance = puller.deletionGuard.allowance(of: entity.name, rows: rows)
+        let reason: String? =
+            listed == 0
+            ? empty(rows)
+            : doubt.map { "\(missing(count, rows)), but \($0)" } ?? (count > allowance ? missing(count, rows) : nil)
         let sample = try store.unseen(of: entity.name, seen, limit: Self.sample, at: puller.now())
-        guard let key = try await puller.judge.firstHere(of: sample, entity) else { return nil }
-        return "\(missing(count, rows)), but still has \(key), which is one of them"
+        do {
+            guard let key = try await puller.judge.firstHere(of: sample, entity) else { return reason }
+            return "\(reason ?? missing(count, rows)); the upstream still has \(key), which is one of them"
+        } catch let error as UpstreamError where reason != nil && !error.concernsWholeUpstream {
+            return reason
+        }
     }
 
     private func held(_ count: Int, _ reason: String) async throws -> Outcome {
