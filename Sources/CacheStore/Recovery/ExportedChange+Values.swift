@@ -20,7 +20,7 @@ extension ExportedChange {
         let own = [
             entity, recordKey, body, base, edited, idempotencyKey, orderGroup, errorClass, errorMessage, content,
             contentType,
-            record, trace,
+            record, latest, trace,
         ]
         let others = (conflicts ?? []).flatMap { [$0.field, $0.base, $0.local, $0.server, $0.rule] }
         return (own + others).contains { ($0?.utf8.count ?? 0) > Self.longest }
@@ -31,6 +31,7 @@ extension ExportedChange {
     /// Says which value is not JSON. Every list of conflicts would fail at one of a conflict.
     private var wrongJSON: String? {
         if let record, !Self.isJSON(record) { return "record is not JSON" }
+        if let latest, !Self.isJSON(latest) { return "latest is not JSON" }
         for conflict in conflicts ?? [] {
             if let name = conflict.wrongValue { return "conflicts.\(name) is not JSON" }
         }

@@ -35,13 +35,16 @@ package struct ExportedChange: Codable, FetchableRecord, Sendable, Equatable {
     package var contentType: String?
     /// What the server last said of the record; nil if the server has none.
     package var record: String?
+    /// For a standby, whose version of the record may be older: what the server last said of the fields of `base`, where that
+    /// differs from it, and when it changed the record.
+    package var latest: String?
     /// The change's undecided conflicts.
     package var conflicts: [ExportedConflict]?
     /// As the queue keeps it.
     package var trace: String?
 
     enum CodingKeys: String, CodingKey {
-        case id, entity, operation, body, base, edited, state, tried, content, record, conflicts, trace
+        case id, entity, operation, body, base, edited, state, tried, content, record, latest, conflicts, trace
         case recordKey = "record_key"
         case idempotencyKey = "idempotency_key"
         case orderGroup = "order_group"

@@ -134,6 +134,7 @@ struct QueueImport {
         let writer = context.writer(EntityTable(entity: entity))
         let given = Self.record(of: change, entity)
         if try writer.row.exists(change.recordKey) {
+            if let latest = change.latest { return try take(JSONText(parsing: latest), of: change, entity) }
             guard let given, let own = try writer.row.remote(of: change.recordKey).flatMap(entity.changeTime),
                 let changedAt = entity.changeTime(of: given), own < changedAt
             else { return }
@@ -143,6 +144,19 @@ struct QueueImport {
         guard let given else { return }
         try writer.setRemote(given, of: change.recordKey, at: now)
         try settle(given, of: change.recordKey, entity)
+    }
+
+    /// Takes over what the holder of the lease knew of the record, unless this daemon's version is newer: what the change was
+    /// based on must not count as an edit by others.
+    private func take(_ latest: JSONText, of change: ExportedChange, _ entity: Entity) throws {
+        let writer = context.writer(EntityTable(entity: entity))
+        guard let own = try writer.row.remote(of: change.recordKey) else { return }
+        let known = try JSONText(parsing: change.base).setting(latest)
+        if let here = entity.changeTime(of: own), let there = entity.changeTime(of: known), there < here { return }
+        let news = known.members.filter { entity.value(of: $0.key, in: own) != $0.value }
+        guard !news.isEmpty else { return }
+        try writer.assumeRemote(own.setting(.object(members: news)), of: change.recordKey)
+        try settle(known, of: change.recordKey, entity)
     }
 
     /// Lists and reads may still be behind what the other database knew.
@@ -158,6 +172,7 @@ struct QueueImport {
         guard change.kind != .create else { return nil }
         var known = JSONText.object([:])
         if let stored = try? JSONText(parsing: change.record ?? change.base), stored.kind == .object { known = stored }
+        if let latest = change.latest.flatMap({ try? JSONText(parsing: $0) }) { known = known.setting(latest) }
         let key = JSONText.object([entity.key: .string(change.recordKey)])
         return known[entity.key] == nil ? key.setting(known) : known
     }

@@ -116,6 +116,62 @@ struct StandbyQueueTests {
         #expect(try other.record("orders", "a")?["notes"] == "later")
     }
 
+    @Test(
+        "an edit of a version that the other daemon has not read yet is no conflict there, also after it has",
+        arguments: ["server_wins", "manual", "last_write_wins"], ["2026-11-21T09:00:00Z", "2026-11-21T10:00:00Z", nil])
+    func olderVersion(policy: String, time: String?) async throws {
+        let newer = #"{"id":"a","notes":"new","total":2,"updated_at":"2026-11-21T10:00:00Z"}"#
+        let (holder, other) = try await Self.pair(
+            newer, #"{"id":"a","notes":"old","total":1,"updated_at":\#(time.map { "\"\($0)\"" } ?? "null")}"#, policy)
+        try await Self.takeOver(from: holder, by: other)
+        #expect(try other.record("orders", "a")?["total"] == .integer(1))
+        for _ in 1...2 {
+            #expect(try RescueFixture.queue(other.store).map(\.key) == RescueFixture.queue(holder.store).map(\.key))
+            #expect(try Self.conflicts(of: other).isEmpty)
+            #expect(try other.record("orders", "a")?["notes"] == "edited")
+            _ = try await other.pull("orders", "[\(newer)]")
+        }
+        #expect(try other.record("orders", "a")?["total"] == .integer(2))
+    }
+
+    @Test("a version that only the daemon has read that takes over is a conflict with an edit of an older one")
+    func newerVersion() async throws {
+        let (holder, other) = try await Self.pair(
+            #"{"id":"a","notes":"old","updated_at":"2026-11-21T09:00:00Z"}"#,
+            #"{"id":"a","notes":"new","updated_at":"2026-11-21T10:00:00Z"}"#, "server_wins")
+        try await Self.takeOver(from: holder, by: other)
+        #expect(try RescueFixture.queue(other.store).isEmpty)
+        #expect(try other.record("orders", "a")?["notes"] == "new")
+    }
+
+    @Test("a conflict that waits for a person with one daemon waits with the one that takes over, too")
+    func openConflict() async throws {
+        let old = #"{"id":"a","notes":"old","updated_at":"2026-11-21T09:00:00Z"}"#
+        let (holder, other) = try await Self.pair(old, old, "manual")
+        _ = try await holder.pull("orders", #"[{"id":"a","notes":"new","updated_at":"2026-11-21T10:00:00Z"}]"#)
+        #expect(try Self.conflicts(of: holder).map { $0["server"] } == ["new"])
+        try await Self.takeOver(from: holder, by: other)
+        #expect(try Self.conflicts(of: other).map { $0["server"] } == ["new"])
+    }
+
+    /// Two daemons with these versions of an order, of which the first one has a queued edit.
+    private static func pair(
+        _ one: String, _ other: String, _ policy: String
+    ) async throws -> (holder: TestCache, other: TestCache) {
+        let holder = try await TestCache.with(orders: "[\(one)]", conflict: policy)
+        try await holder.store.update("orders", key: "a", body: .object(["notes": "edited"]), at: now)
+        return (holder, try await TestCache.with(orders: "[\(other)]", conflict: policy))
+    }
+
+    private static func conflicts(of cache: TestCache) throws -> [JSONText] {
+        try cache.store.conflicts(before: nil, open: false, limit: 9).conflicts
+    }
+
+    private static func takeOver(from holder: TestCache, by other: TestCache) async throws {
+        let texts = try holder.store.standbyNews(since: nil).entries.map(\.text)
+        try await other.store.takeOver(texts, keepsAll: false, at: RescueFixture.later)
+    }
+
     @Test("changes that only this daemon has go, and their records show the server's values again")
     func own() async throws {
         let fixture = try await RescueFixture()

@@ -1,6 +1,7 @@
 package import EntitySchema
 internal import Foundation
 internal import GRDB
+internal import JSONText
 internal import SQLiteStore
 
 /// One queued change as a standby keeps it for the daemon that takes over.
@@ -40,10 +41,10 @@ extension CacheStore {
             guard let position, try position >= Self.logFloor(db), position <= end,
                 let touched = try Self.touched(since: position, db)
             else {
-                let entries = try Self.entries(nil, db)
+                let entries = try Self.entries(nil, schema, db)
                 return StandbyNews(position: end, isWhole: true, entries: entries, gone: [], count: entries.count)
             }
-            let entries = try touched.isEmpty ? [] : Self.entries(touched, db)
+            let entries = try touched.isEmpty ? [] : Self.entries(touched, schema, db)
             let gone = touched.subtracting(entries.map(\.id))
             let count = try Int.fetchOne(db.cachedStatement(sql: "SELECT count(*) FROM sync_outbox")) ?? 0
             return StandbyNews(position: end, isWhole: false, entries: entries, gone: gone.sorted(), count: count)
@@ -68,19 +69,35 @@ extension CacheStore {
         return touched
     }
 
-    fileprivate static func entries(_ ids: Set<Int64>?, _ db: Database) throws -> [StandbyEntry] {
+    fileprivate static func entries(
+        _ ids: Set<Int64>?, _ schema: EntitySchema, _ db: Database
+    ) throws -> [StandbyEntry] {
         let condition = ids.map { "WHERE id IN (\($0.map(String.init).joined(separator: ", ")))" } ?? ""
         let changes = try ExportedChange.fetchAll(db, sql: "SELECT * FROM sync_outbox \(condition) ORDER BY id")
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return try changes.map { change in
             var change = change.forStandby
+            change.latest = try latest(of: change, schema, db)?.text
             if let content = try change.content.flatMap(ContentTable(db: db).content) {
                 (change.contentSize, change.contentType) = (content.size, content.type)
             }
             return StandbyEntry(
                 id: change.id, key: OutboxChange.original(change.idempotencyKey),
                 text: String(decoding: try encoder.encode(change), as: UTF8.self))
+        }
+    }
+
+    /// See `ExportedChange.latest`; nil for a creation.
+    private static func latest(of change: ExportedChange, _ schema: EntitySchema, _ db: Database) throws -> JSONText? {
+        guard change.kind != .create, let entity = schema[change.entity],
+            let remote = try RecordRow(table: EntityTable(entity: entity), db: db).remote(of: change.recordKey)
+        else { return nil }
+        let base = try JSONText(parsing: change.base)
+        let names = base.members.map(\.key) + [entity.pull?.changedAt].compactMap(\.self)
+        return names.reduce(JSONText.object([:])) { latest, name in
+            guard let value = entity.value(of: name, in: remote), value != base[name] else { return latest }
+            return latest.setting(name, to: value)
         }
     }
 
@@ -172,7 +189,7 @@ extension LocalTransaction {
         let result = try body(self)
         let touched = try CacheStore.touched(since: position, db)
         guard touched?.isEmpty != true else { return result }
-        let isTooLarge = try CacheStore.entries(touched, db).contains { $0.text.utf8.count > limit }
+        let isTooLarge = try CacheStore.entries(touched, context.schema, db).contains { $0.text.utf8.count > limit }
         guard !isTooLarge else { throw refusal }
         return result
     }
