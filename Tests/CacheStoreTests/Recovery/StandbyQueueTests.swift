@@ -172,6 +172,24 @@ struct StandbyQueueTests {
         try await other.store.takeOver(texts, keepsAll: false, at: RescueFixture.later)
     }
 
+    @Test("what a daemon with a clock ahead has queued comes before what is queued after it, also for the next daemon")
+    func clockAhead() async throws {
+        let (first, second, third) = (try TestCache(), try TestCache(), try TestCache())
+        let ahead = Self.now + .seconds(300)
+        let order = try await first.store.create("orders", body: .object(["notes": "new"]), at: ahead)
+        let change = try #require(try first.store.readyChanges(limit: 1, at: ahead).first)
+        #expect(try await first.store.begin(change, at: ahead))
+        try await Self.takeOver(from: first, by: second)
+        try await second.store.update("orders", key: order, body: .object(["notes": "later"]), at: RescueFixture.later)
+        // Its numbers are used, so that the changes get others.
+        _ = try await third.store.create("orders", body: .object(["notes": "dropped"]), at: Self.now)
+        try await Self.share(third.store)
+        try await Self.takeOver(from: second, by: third)
+        let queue = try third.store.snapshot(QueueSnapshot.init).changes
+        #expect(queue.map(\.operation) == ["create", "update"])
+        #expect(try third.record("orders", order)?["notes"] == "later")
+    }
+
     @Test("changes that only this daemon has go, and their records show the server's values again")
     func own() async throws {
         let fixture = try await RescueFixture()

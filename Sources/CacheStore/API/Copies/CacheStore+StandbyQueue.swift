@@ -135,7 +135,8 @@ extension CacheStore {
     /// Changes that are not among those stay if they were never stored for a standby, or if `keepsAll`: nothing else has
     /// them. Throws `.invalid` for a text that is not one of a `StandbyEntry`, and then changes nothing.
     package func takeOver(_ texts: [String], keepsAll: Bool, at now: Timestamp) async throws {
-        let changes = try texts.map(Self.change).sorted { ($0.createdAt, $0.id) < ($1.createdAt, $1.id) }
+        let made = try texts.map(Self.change).sorted { ($0.createdAt, $0.id) < ($1.createdAt, $1.id) }
+        let changes = made.map { $0.made(by: now) }
         try await change(at: now) { [self] context in
             let keys = Set(changes.map { OutboxChange.original($0.idempotencyKey) })
             let unshared = try keepsAll ? .all : UnsharedChanges(context.db)
@@ -196,7 +197,8 @@ extension LocalTransaction {
 }
 
 extension ExportedChange {
-    /// Without what only this daemon needs: the numbers and times of its attempts, and the record, which every daemon has.
+    /// Without what only this daemon needs: the numbers and times of its attempts, and the record, which every daemon
+    /// has in some version (`latest`).
     /// Whether the change may have been sent stays, and so does what a person has to decide.
     fileprivate var forStandby: ExportedChange {
         var change = self
@@ -206,6 +208,13 @@ extension ExportedChange {
         guard state != OutboxState.failed.rawValue else { return change }
         change.state = OutboxState.queued.rawValue
         (change.errorClass, change.errorStatus, change.errorMessage) = (nil, nil, nil)
+        return change
+    }
+
+    /// The clock of the daemon that made it may be ahead. What is made here from now on comes after it, also for the next daemon.
+    fileprivate func made(by now: Timestamp) -> ExportedChange {
+        var change = self
+        change.createdAt = min(createdAt, now.milliseconds)
         return change
     }
 }
