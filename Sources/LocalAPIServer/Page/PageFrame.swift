@@ -12,7 +12,8 @@ struct PageFrame {
     let content: HTML
     let footer: HTML
 
-    /// The page loads only our own files, sends no form, cannot be framed, and cannot turn text into markup.
+    /// The page loads only our own files, sends no form, cannot be framed, and cannot turn text into markup. A foreign page
+    /// that opened its window loses hold of it: it could send the window to another address, or to a form that it has filled in.
     private static let policy = [
         "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self'", "connect-src 'self'",
         "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'", "require-trusted-types-for 'script'",
@@ -21,7 +22,8 @@ struct PageFrame {
 
     private static let protection = [
         (name: "Content-Security-Policy", value: policy), ("X-Content-Type-Options", "nosniff"),
-        ("Referrer-Policy", "no-referrer"), ("Cache-Control", "no-store"),
+        ("Cross-Origin-Opener-Policy", "same-origin"), ("Referrer-Policy", "no-referrer"),
+        ("Cache-Control", "no-store"),
     ]
 
     func response(_ status: Int = 200, _ headers: [(name: String, value: String)] = []) -> Response {

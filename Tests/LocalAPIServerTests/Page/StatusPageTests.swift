@@ -45,6 +45,7 @@ struct StatusPageTests {
         #expect(policy.hasPrefix("default-src 'none'; script-src 'self'; style-src 'self';"))
         #expect(policy.contains("require-trusted-types-for 'script'; trusted-types 'none'"))
         #expect(!policy.contains("unsafe"))
+        #expect(page.header("Cross-Origin-Opener-Policy") == "same-origin")
         #expect(page.text.ranges(of: "<script").count == 1)
         #expect(page.text.contains("<script type=\"module\" src=\"/page/main.js\"></script>"))
         #expect(!page.text.contains("style=") && !page.text.contains("<style"))
