@@ -82,7 +82,7 @@ struct EntityRoutes {
             OpenAPIOperation(
                 "The history of a record, oldest first", parameters: ["limit", "position", "cache_control"],
                 answers: [(200, .json("History"))], problems: [404, 504])
-        ) { [entity] handlers, request, id in try handlers.history(of: entity, id, request) }
+        ) { [entity] handlers, request, id in try await handlers.history(of: entity, id, request) }
     }
 
     // MARK: Content

@@ -19,9 +19,11 @@ extension Handlers {
         try mistakes.throwAny()
         if let epoch { try requireEpoch(epoch) }
         let since = try given ?? store.position()
-        var page = try store.changes(since: since, filter: filter, limit: limit)
+        var page = try await changes(since: since, filter, limit, for: request)
         if page.events.isEmpty, wait > 0 {
-            page = try await within(.seconds(wait)) { try await firstChanges(since, filter, limit) }
+            page = try await within(.seconds(wait)) { [since = page.next] in
+                try await firstChanges(since, filter, limit)
+            }
             try requireCaller(of: request)
         }
         return .document(
@@ -33,13 +35,32 @@ extension Handlers {
 
     /// The first page that is not empty, or an empty one when the task is cancelled or the server stops.
     private func firstChanges(_ since: Int64, _ filter: ChangeFilter, _ limit: Int) async throws -> ChangePage {
+        waitingForChanges.add()
+        defer { waitingForChanges.remove() }
         var since = since
         while true {
             let commits = store.signal.commits
+            let begun = metrics.uptime()
             let page = try store.changes(since: since, filter: filter, limit: limit)
             guard page.events.isEmpty, !Task.isCancelled, !store.signal.isClosed else { return page }
             since = page.next
+            await letCommitsPass(after: metrics.uptime() - begun, callers: waitingForChanges.value)
             await store.signal.wait(after: commits)
+        }
+    }
+
+    /// The entries of the log that a filter may leave out before it is read on another thread, as a long list is.
+    private static let quickEntries = 1000
+
+    /// A page of the log.
+    func changes(
+        since: Int64, _ filter: ChangeFilter, _ limit: Int, for request: Request
+    ) async throws -> ChangePage {
+        guard filter != ChangeFilter(), try store.position() - since > Self.quickEntries else {
+            return try store.changes(since: since, filter: filter, limit: limit)
+        }
+        return try await store.away(for: ReadCaller(request)) {
+            try $0.changes(since: since, filter: filter, limit: limit)
         }
     }
 

@@ -27,7 +27,7 @@ extension Handlers {
         if let epoch = last?.epoch ?? epoch { try requireEpoch(epoch) }
         let start = try last?.position ?? since ?? store.position()
         // A position that is too old must be reported before the stream begins.
-        _ = try store.changes(since: start, filter: filter, limit: 1)
+        _ = try store.changes(since: start, limit: 1)
         guard let place = places.streams.take(for: request) else {
             throw Problem.unavailable("too many event streams are open; close one, or poll GET /v1/changes")
         }
@@ -51,10 +51,13 @@ extension Handlers {
         var position = start
         while !Task.isCancelled, !store.signal.isClosed, callers.mayContinue(request) {
             let commits = store.signal.commits
-            let page = try store.changes(since: position, filter: filter, limit: Self.pageSize)
+            let begun = metrics.uptime()
+            let page = try await changes(since: position, filter, Self.pageSize, for: request)
+            let reading = metrics.uptime() - begun
             position = page.next
             if !page.events.isEmpty { try await write(text(of: page.events)) }
             guard !page.isFull else { continue }
+            await letCommitsPass(after: reading, callers: places.streams.openCount)
             let isNews = try await within(Self.heartbeat) {
                 await store.signal.wait(after: commits)
                 return store.signal.commits != commits
@@ -83,8 +86,10 @@ private struct EventID {
 
     /// Nil without `Last-Event-ID`.
     init?(_ request: Request) throws(Problem) {
-        guard let last = request.headers[single: "Last-Event-ID"], !last.isEmpty else { return nil }
-        guard let dash = last.lastIndex(of: "-"), let number = Int64(last[last.index(after: dash)...]), number >= 0
+        let given = request.headers[all: "Last-Event-ID"].filter { !$0.isEmpty }
+        guard let last = given.first else { return nil }
+        guard given.count == 1, let dash = last.lastIndex(of: "-"),
+            let number = Int64(last[last.index(after: dash)...]), number >= 0
         else {
             throw .header("Last-Event-ID", "Last-Event-ID is not one of this API; omit it, or send one unchanged")
         }

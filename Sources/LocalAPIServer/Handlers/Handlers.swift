@@ -21,6 +21,8 @@ struct Handlers: Sendable {
     let places: Places
     /// Writes whose callers wait for the upstream.
     let waitingWrites = CallerCount()
+    /// Callers that wait for the next entry of the change log, without a stream.
+    let waitingForChanges = CallerCount()
     let askedLists = AskedLists()
     let answeredLists = AnsweredLists()
     let entitiesStatus = EntitiesStatus()

@@ -103,13 +103,15 @@ extension Handlers {
     }
 
     /// `GET …/history`: why a record is as it is, oldest first.
-    func history(of entity: Entity, _ key: String, _ request: Request) throws -> Response {
+    func history(of entity: Entity, _ key: String, _ request: Request) async throws -> Response {
         var mistakes = mistakes
         let parameters = try QueryParameters(request)
         let limit = parameters.pageSize(50, &mistakes)
         let after: Int64? = mistakes.collect(nil) { () throws(Problem) in try parameters.position("cursor") }
         try mistakes.throwAny()
-        let (entries, next) = try store.history(of: entity.name, key: key, after: after ?? 0, limit: limit)
+        let (entries, next) = try await store.away(for: ReadCaller(request)) { [name = entity.name] store in
+            try store.history(of: name, key: key, after: after ?? 0, limit: limit)
+        }
         return NextLink.page(entries, next: next.map { String($0) }, of: request)
     }
 }

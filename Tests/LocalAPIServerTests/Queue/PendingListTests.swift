@@ -33,8 +33,8 @@ struct PendingListTests {
     }
 
     @Test(
-        "what reads the whole queue is read on the threads for long reads, and not for a caller that has gone",
-        arguments: ["/v1/pending", "/v1/pending?entity=orders", "/metrics"])
+        "what reads the whole queue or log is read on the threads for long reads, and not for a caller that has gone",
+        arguments: ["/v1/pending", "/v1/pending?entity=orders", "/metrics", "/v1/orders/a/history"])
     func away(_ target: String) async throws {
         let api = try await filled()
         #expect(await api.call("GET", target).status == 200)

@@ -142,6 +142,9 @@ struct ChangesTests {
             #expect(try other.receive(through: "\r\n").contains(" 410 "))
             let broken = try server.get("/v1/events", "Last-Event-ID: 12")
             #expect(try broken.receive(through: "\r\n").contains(" 400 "))
+            let one = "Last-Event-ID: \(api.store.epoch)-1"
+            let doubled = try server.get("/v1/events", one, one)
+            #expect(try doubled.receive(through: "\r\n").contains(" 400 "))
         }
     }
 

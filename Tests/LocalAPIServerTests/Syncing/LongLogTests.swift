@@ -1,0 +1,67 @@
+import EntitySchema
+import SQLiteStore
+import TestSupport
+import Testing
+
+@testable import CacheStore
+@testable import LocalAPIServer
+
+@Suite("Watching a long change log beside other callers")
+struct LongLogTests {
+    @Test(
+        "a long part of the log of which a filter may leave out all is read on the threads for long reads",
+        arguments: [
+            ("since=0&kind=conflict", 503), ("since=0&entity=messages", 503), ("since=0", 200),
+            ("since=700&kind=conflict", 200),
+        ])
+    func away(_ query: String, _ statusOfGone: Int) async throws {
+        let api = try TestAPI()
+        let records = "[" + (0..<1200).map { "{\"id\":\"k\($0)\"}" }.joined(separator: ",") + "]"
+        _ = try await api.store.apply(PulledPage(entity: "orders", records: records), at: TestAPI.now)
+        #expect(await api.call("GET", "/v1/changes?\(query)").status == 200)
+        // Those threads read nothing for a caller that has gone.
+        let gone = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return await api.call("GET", "/v1/changes?\(query)").status
+        }
+        #expect(await gone.value == statusOfGone)
+    }
+
+    @Test(
+        "a stream of events that begins far back goes on to the changes that its filter lets through",
+        .timeLimit(.minutes(10)))
+    func stream() async throws {
+        let api = try TestAPI()
+        let records = "[" + (0..<1200).map { "{\"id\":\"k\($0)\"}" }.joined(separator: ",") + "]"
+        _ = try await api.store.apply(PulledPage(entity: "orders", records: records), at: TestAPI.now)
+        try await APISocket.run(api) { server in
+            let stream = try server.get("/v1/events?since=0&entity=messages")
+            while api.store.signal.waiterCount < 1 { await Task.yield() }
+            let message = PulledPage(entity: "messages", records: #"[{"id":"m","order_id":"k0","text":"t"}]"#)
+            _ = try await api.store.apply(message, at: TestAPI.now)
+            let text = try stream.receive(through: "\"id\":\"m\"")
+            #expect(text.contains("\"seq\":1201,") && !text.contains("\"id\":\"k"))
+        }
+    }
+
+    @Test(
+        "who follows the log lets commits pass while reading it takes long",
+        .timeLimit(.minutes(10)), arguments: [("/v1/changes?since=0&wait=60", 2), ("/v1/events", 1)])
+    func pauses(_ target: String, _ sleeps: Int) async throws {
+        let clock = SkippingClock()
+        clock.stop()
+        let asked = Counter()
+        let schema = try EntitySchema(yaml: TestAPI.shop, file: "shop.yaml")
+        let api = try TestAPI(
+            store: CacheStore.temporary(schema), clock: clock, uptime: { .milliseconds(20) * asked.next() })
+        try await APISocket.run(api) { server in
+            var reader: RawConnection? = try server.get(target)
+            // One of the sleeps of a long poll is its timeout.
+            while clock.sleeps.count < sleeps { await Task.yield() }
+            #expect(clock.sleeps.contains(.milliseconds(40)))
+            #expect(api.store.signal.waiterCount == 0)
+            withExtendedLifetime(reader) {}
+            reader = nil
+        }
+    }
+}
