@@ -57,7 +57,7 @@ extension RouteTable {
                 "Conflicts, newest first",
                 parameters: ["open", "limit", "position"], answers: [(200, .json("Conflicts"))],
                 leads: (PathTemplate.conflicts.text, "/data/0/id"))
-        ) { handlers, request, _ in try handlers.conflicts(request) },
+        ) { handlers, request, _ in try await handlers.conflicts(request) },
         .fixed(
             "GET", .conflict, "getConflict",
             OpenAPIOperation("One conflict", answers: [(200, .json("Conflict"))], problems: [404])
@@ -83,7 +83,7 @@ extension RouteTable {
             OpenAPIOperation(
                 "Reminders, due and upcoming, ordered by time",
                 parameters: ["reminder_states", "limit", "cursor"], answers: [(200, .json("Reminders"))])
-        ) { handlers, request, _ in try handlers.reminders(request) },
+        ) { handlers, request, _ in try await handlers.reminders(request) },
         .fixed(
             "GET", .reminder, "getReminder",
             OpenAPIOperation("One reminder", answers: [(200, .json("Reminder"))], problems: [404])

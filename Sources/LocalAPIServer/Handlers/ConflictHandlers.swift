@@ -6,7 +6,7 @@ internal import SyncEngine
 /// Conflicts: those that a policy resolved, and those that wait for a person.
 extension Handlers {
     /// Newest first; `open=true` lists only unresolved ones.
-    func conflicts(_ request: Request) throws -> Response {
+    func conflicts(_ request: Request) async throws -> Response {
         let parameters = try QueryParameters(request)
         var mistakes = mistakes
         let before = mistakes.collect(Int.max) { () throws(Problem) in
@@ -15,7 +15,9 @@ extension Handlers {
         let limit = parameters.pageSize(50, &mistakes)
         let open = mistakes.collect(false) { () throws(Problem) in try parameters.flag("open") }
         try mistakes.throwAny()
-        let (conflicts, next) = try store.conflicts(before: Int64(before), open: open, limit: limit)
+        let (conflicts, next) = try await store.away(for: ReadCaller(request)) {
+            try $0.conflicts(before: Int64(before), open: open, limit: limit)
+        }
         return NextLink.page(conflicts, next: next.map { String($0) }, of: request)
     }
 

@@ -6,14 +6,16 @@ internal import SocketServer
 /// Reminders: the list, and what a person can do with one.
 extension Handlers {
     /// Ordered by time; without `state`, all but dismissed ones.
-    func reminders(_ request: Request) throws -> Response {
+    func reminders(_ request: Request) async throws -> Response {
         let parameters = try QueryParameters(request)
         var mistakes = mistakes
         let limit = parameters.pageSize(50, &mistakes)
         let states = mistakes.collect([]) { () throws(Problem) in try parameters.reminderStates() }
         let place: ReminderPlace? = mistakes.collect(nil) { () throws(Problem) in try parameters.reminderPlace() }
         try mistakes.throwAny()
-        let (reminders, next) = try store.reminders(in: states, after: place, limit: limit)
+        let (reminders, next) = try await store.away(for: ReadCaller(request)) {
+            try $0.reminders(in: states, after: place, limit: limit)
+        }
         let cursor = next.map { "\($0.dueAt.milliseconds)_\($0.id)" }
         return NextLink.page(reminders.map(\.document), next: cursor, of: request)
     }

@@ -33,8 +33,11 @@ struct PendingListTests {
     }
 
     @Test(
-        "what reads the whole queue or log is read on the threads for long reads, and not for a caller that has gone",
-        arguments: ["/v1/pending", "/v1/pending?entity=orders", "/metrics", "/v1/orders/a/history"])
+        "what reads all of a table is read on the threads for long reads, and not for a caller that has gone",
+        arguments: [
+            "/v1/pending", "/v1/pending?entity=orders", "/metrics", "/v1/orders/a/history", "/v1/conflicts?open=true",
+            "/v1/reminders",
+        ])
     func away(_ target: String) async throws {
         let api = try await filled()
         #expect(await api.call("GET", target).status == 200)
