@@ -298,6 +298,15 @@ struct DraftUpstreamTests {
         #expect(draft.yaml.contains("TODO base_url: the address of the API"))
     }
 
+    @Test(
+        "Of an address without a host, or with a sample of one, the path is shown",
+        arguments: ["/api/v1/", "http://localhost:8080/api/v1", "https://demo.shop.example/api/v1"])
+    func pathWithoutHost(_ address: String) throws {
+        let draft = try draft(["servers: [{ url: \"\(address)\" }]"])
+        #expect(draft.schema.upstream.baseURL == nil)
+        #expect(draft.todos.contains { $0.contains("base_url: the address of the API, https://…/api/v1, here") })
+    }
+
     @Test("So is one whose place is named after where the value comes from")
     func environment() throws {
         let draft = try draft([

@@ -14,7 +14,8 @@ struct UpstreamGuess {
         upstream.address = address()
         if upstream.address == nil {
             let shown = document.addresses.first { $0.hasPrefix("https://") && $0.contains("{") }
-            let such = shown.map { ", such as \($0)" } ?? ", https://…"
+            let path = Self.path(of: document.addresses.first ?? "")
+            let such = shown.map { ", such as \($0)" } ?? ", https://…\(path)"
             upstream.todos.append("base_url: the address of the API\(such), here or in the configuration")
         } else if let address = upstream.address?.value, !document.isObserved, document.asked == nil,
             isForTrials(address)
@@ -106,6 +107,13 @@ struct UpstreamGuess {
         guard let scheme = address.firstRange(of: "://") else { return nil }
         let host = address[scheme.upperBound...].prefix { !"/?#".contains($0) }
         return host.isEmpty ? nil : String(address[..<scheme.upperBound]) + host
+    }
+
+    /// What stands behind the host of an address, which a document may say without the host: `/api/v1`.
+    static func path(of address: String) -> String {
+        let path = address.dropFirst(origin(of: address)?.count ?? 0)
+        guard path.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && !"{}\"\\?#".utf8.contains($0) }) else { return "" }
+        return path.split(separator: "/").map { "/\($0)" }.joined()
     }
 
     private static let notSettings: Set = ["authorization", "if-match", "if-none-match"]

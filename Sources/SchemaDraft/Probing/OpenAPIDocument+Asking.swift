@@ -10,8 +10,6 @@ extension OpenAPIDocument {
     /// The address in front of all paths, with HOST for what it does not say. `source`: where it came from.
     package func address(source: String) -> String {
         if let known = UpstreamGuess(document: self, collections: [], source: source).address() { return known.value }
-        let first = addresses.first ?? ""
-        let path = first.dropFirst(UpstreamGuess.origin(of: first)?.count ?? 0)
-        return "https://HOST" + (path.contains("{") ? [] : path.split(separator: "/")).map { "/\($0)" }.joined()
+        return "https://HOST" + UpstreamGuess.path(of: addresses.first ?? "")
     }
 }
