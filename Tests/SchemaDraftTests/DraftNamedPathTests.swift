@@ -44,6 +44,21 @@ struct DraftNamedPathTests {
         #expect(draft.schema["peers"]?.push.delete.first?.call == "DELETE /ingress/peers/{id}")
     }
 
+    @Test("What is called primary key identifies a record, also where it has a member key")
+    func primaryKey() throws {
+        let members = "pk: { type: integer }, key: { type: integer }, label: { type: string }"
+        let draft = try SchemaDraft.of(
+            Document(
+                schemas: ["State: { type: object, properties: { \(members) } }"],
+                paths: [
+                    "/states/: { \(Document.list("State")) }",
+                    "\"/states/{id}/\": { \(Document.single("State")), \(Self.deletion("id", "path")) }",
+                ]
+            ).text)
+        #expect(draft.schema["states"]?.key == "pk", "\(draft.yaml)")
+        #expect(draft.schema["states"]?.push.delete.first?.call == "DELETE /states/{pk}/")
+    }
+
     @Test("Verbs with the name of the records and of their key are the calls of the list of all of them")
     func named() throws {
         let draft = try draft([

@@ -10,7 +10,7 @@ struct KeyGuess {
     var isObserved = false
 
     /// Names of keys, the likeliest first, without what differs between spellings.
-    private static let names = ["id", "sysid", "uuid", "guid", "key", "gid", "uid", "sid", "pk"]
+    private static let names = ["id", "pk", "sysid", "uuid", "guid", "key", "gid", "uid", "sid"]
     /// After these, and after what is named like the list.
     private static let weakNames = ["slug", "code", "name", "number"]
     /// After all of these: they identify people and files in lists that have nothing better.
