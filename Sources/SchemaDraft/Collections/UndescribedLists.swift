@@ -13,10 +13,17 @@ struct UndescribedLists {
         case .nothing where answer.isList && shapes.elements(of: answer).kind == .unknown: names = []
         default: return nil
         }
-        guard let single = one(path).first(where: { $0.method == "GET" }), let item = single.answer, !item.isList,
-            KeyGuess.hasOwnKey(item, of: single.path, shapes)
+        guard let single = one(path).first(where: { $0.method == "GET" }), let item = record(in: single, of: path)
         else { return nil }
         return ListAnswer(names: names, wrapper: nil, item: item, answer: answer)
+    }
+
+    /// What a call for one record answers: the record, or an object that has it under its name, as in `{"order": {…}}`.
+    private func record(in single: APIOperation, of list: PathPattern) -> DataShape? {
+        guard let answer = single.answer, !answer.isList else { return nil }
+        let names = PathParameter.stems(of: list, last: 1).map(Words.folded)
+        let inner = answer.properties.filter { names.contains(Words.folded($0.name)) }.map(shapes.shape)
+        return ([answer] + inner).first { $0.kind == .object && KeyGuess.hasOwnKey($0, of: single.path, shapes) }
     }
 
     /// Why a GET without a list in its answer is left out, if there are calls for one record of it; nil for others.

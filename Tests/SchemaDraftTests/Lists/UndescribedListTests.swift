@@ -24,6 +24,20 @@ struct UndescribedListTests {
         #expect(things.push.delete.first?.call == "DELETE /things/{id}")
     }
 
+    @Test("So they are where the call for one has it under its name", arguments: ["thing", "Thing", "things"])
+    func saidByOneInside(_ name: String) throws {
+        let list = Document.answers("type: object, properties: { things: { type: array, items: { type: object } } }")
+        let one = Document.answers(
+            "type: object, properties: { \(name): { $ref: \"#/components/schemas/Thing\" }, took: { type: integer } }")
+        let draft = try draft(
+            [Self.thing],
+            ["/things: { get: { \(list) } }", "/things/{id}: { get: { \(one) }, \(Document.deletion) }"])
+        let things = try #require(draft.schema["things"], "\(draft.yaml)")
+        #expect(things.fields.map(\.name) == ["id", "title", "rank"])
+        #expect(things.push.delete.first?.call == "DELETE /things/{id}")
+        #expect(draft.yaml.contains("at: \(name)"), "\(draft.yaml)")
+    }
+
     @Test(
         "A list of which the document says nothing is named, and nothing else is",
         arguments: [
