@@ -4,11 +4,15 @@ struct EntityDrafter {
     let collections: [Collection]
 
     private let tokens: TokenNames
+    /// The parameters whose next values the answers of their lists have.
+    private let cursors: [String]
 
     init(document: OpenAPIDocument, collections: [Collection]) {
         self.document = document
         self.collections = collections
         tokens = TokenNames(document, collections)
+        let paging = PagingGuess(shapes: document.shapes)
+        cursors = Set(collections.compactMap(paging.cursor)).sorted()
     }
 
     private var shapes: ShapeReader { document.shapes }
@@ -52,7 +56,7 @@ struct EntityDrafter {
         entity.keyLink = collection.keyLink
         collection = withoutUnclearCalls(collection, entity.fields)
         var filler = filler(collection, entity.fields)
-        let (paging, todo) = PagingGuess(shapes: shapes).paging(of: collection)
+        let (paging, todo) = PagingGuess(shapes: shapes, cursors: cursors).paging(of: collection)
         let link = parent.flatMap {
             ParentLink(parent: $0, above: above, collection: collection, shapes: shapes).link(&entity, &fields)
         }

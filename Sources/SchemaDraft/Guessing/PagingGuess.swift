@@ -1,6 +1,8 @@
 /// How a list is paged, from its parameters and its answer.
 struct PagingGuess {
     let shapes: ShapeReader
+    /// The parameters of other lists whose answers have the next value of them.
+    var cursors: [String] = []
 
     private static let totals = [
         "total", "totalcount", "totalitems", "totalresults", "totalrecords", "totalsize", "totalelements",
@@ -43,7 +45,8 @@ struct PagingGuess {
         let known =
             (cursor == nil ? nil : address) ?? counted(list, places, found) ?? address
             ?? Self.offset(["startposition"], list, found) ?? byLast(cursor, found, key: key)
-        return known.map { ($0, nil) } ?? (cursor == nil ? Self.numbered(places, found) : nil)
+        return known.map { ($0, nil) }
+            ?? (cursor == nil ? ofOtherLists(places, found) ?? Self.numbered(places, found) : nil)
             ?? Self.single(
                 found, [size?.name, cursor?.name ?? Self.described(list, beside: size)],
                 places.first(Self.pageCounts, [.integer, .number]), list)
@@ -127,6 +130,20 @@ struct PagingGuess {
             parameter.name != size?.name
                 && (parameter.description ?? "").lowercased().contains(/paginat|\bpaging\b|\bnext page\b|\bper page\b/)
         }?.name
+    }
+
+    /// The parameter of which the list's answer has the next value.
+    func cursor(of collection: Collection) -> String? {
+        let names = collection.list.queries.map(\.name).filter { !ParameterNames.sizes.contains(Self.folded($0)) }
+        return Places(shapes, collection.answer).nextOfSameName(names)?.parameter
+    }
+
+    /// The parameter that the document names only for other lists, where this one's answer has its next value too.
+    private func ofOtherLists(_ places: Places, _ known: DraftPaging) -> (paging: Guess<DraftPaging>, todo: String?)? {
+        guard let same = places.nextOfSameName(cursors) else { return nil }
+        var found = known
+        found.style = .cursor(parameter: same.parameter, next: same.place)
+        return (Guess(found, "its answer has \(same.place), and other lists the parameter \(same.parameter)"), nil)
     }
 
     /// How the TODO of a guessed parameter begins.

@@ -250,4 +250,32 @@ struct DraftPagingTests {
         #expect(draft.schema["things"]?.pull?.query.isEmpty == true, "\(draft.yaml)")
         #expect(draft.settings.isEmpty)
     }
+
+    @Test("A cursor that the document names only for another list is sent where the answer has its next value too")
+    func cursorOfAnother() throws {
+        let counts = "page: { type: integer }, total_pages: { type: integer }"
+        let after = "per_page: { type: integer }, starting_after: { type: string }"
+        let pages = "pages: { type: object, properties: { \(counts), next: { type: object, properties: { \(after) } } } }"
+        let rows = "data: { type: array, items: { type: object, properties: { id: { type: integer } } } }"
+        func path(_ name: String, _ parameters: [String], _ pages: String) -> String {
+            let answer = SmallDocument.answers("type: object, properties: { \(rows), \(pages) }")
+            return "/\(name): { get: { parameters: [\(parameters.joined(separator: ", "))], \(answer) } }"
+        }
+        let numbers = "pages: { type: object, properties: { \(counts) } }"
+        let draft = try SchemaDraft.of(
+            SmallDocument(
+                schemas: ["Thing: { type: object }"],
+                paths: [
+                    path("chats", [parameter("per_page", "integer"), parameter("starting_after")], pages),
+                    path("people", [], pages), path("notes", [parameter("page", "integer")], pages),
+                    path("tags", [], numbers),
+                ]
+            ).text)
+        func style(_ name: String) -> ListPlan.Style? { draft.schema[name]?.pull?.list.style }
+        let cursor = ListPlan.Style.cursor(
+            parameter: "starting_after", next: Place(paths: ["pages.next.starting_after"]))
+        #expect(style("chats") == cursor && style("people") == cursor, "\(draft.yaml)")
+        let numbered = ListPlan.Style.page(parameter: "page", pages: Place(paths: ["pages.total_pages"]))
+        #expect(style("tags") == numbered, "\(draft.yaml)")
+    }
 }
