@@ -213,4 +213,27 @@ struct DraftBodyTests {
         #expect(things[field: "type"]?.required == false)
         #expect(things[field: "type_field"]?.required == true)
     }
+
+    @Test("A PUT of a list that is described as a creation creates, before a POST that is described as something else")
+    func createdByPutOfList() throws {
+        let group = "Group: { type: object, properties: { id: { type: integer }, title: { type: string } } }"
+        let rows = "type: array, items: { $ref: \"#/components/schemas/Group\" }"
+        let groups = "Groups: { type: object, properties: { groups: { \(rows) } } }"
+        func draft(_ put: String, _ post: String) throws -> SchemaDraft {
+            let calls = [
+                Document.list("Group"), Document.call("put", "Groups", "Groups", put),
+                Document.call("post", "Groups", "Groups", post),
+            ]
+            return try SchemaDraft.of(
+                Document(schemas: [group, groups], paths: ["/groups: { \(calls.joined(separator: ", ")) }"]).text)
+        }
+        let (creates, deletes) = ("summary: Creates one or more groups,", "summary: Deletes one or more groups,")
+        let created = try draft(creates, deletes)
+        #expect(created.schema["groups"]?.push.create.map(\.call) == ["PUT /groups"], "\(created.yaml)")
+        #expect(created.yaml.replacing("\"", with: "").contains("body: { groups: [$fields] }"), "\(created.yaml)")
+        let replaced = try draft("summary: Replaces all groups,", deletes)
+        #expect(replaced.schema["groups"]?.push.create.isEmpty == true, "\(replaced.yaml)")
+        let posted = try draft(creates, creates)
+        #expect(posted.schema["groups"]?.push.create.map(\.call) == ["POST /groups"], "\(posted.yaml)")
+    }
 }

@@ -256,14 +256,15 @@ struct CollectionFinder {
         return collection
     }
 
-    /// A call to the list that creates one record; a POST before a PUT.
+    /// A call to the list that creates one record; a POST before a PUT, unless it is described as something else.
     private func creation(_ list: APIOperation, base: [String]) -> APIOperation? {
         let found = [list.path.form, PathPattern.form(base)].flatMap { form in
             (calls[form] ?? []).filter { $0.path.parameters == list.path.parameters }
         }
-        return found.first { $0.method == "POST" }
+        let posts = found.filter { $0.method == "POST" }
+        return posts.first { WriteGuess.otherDeed(of: $0) == nil }
             ?? ActionCalls(calls: calls).creation(list.path, base: base)
-            ?? found.first(where: \.createsOne)
+            ?? found.first { $0.method == "PUT" && $0.createsOne } ?? posts.first
     }
 
     /// `POST /projects/{id}/tasks` for the list `/tasks`, beside the list `/projects`.

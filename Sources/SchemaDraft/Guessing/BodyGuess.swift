@@ -191,7 +191,7 @@ struct BodyGuess {
             let names = shape.properties.prefix(5).map(\.name).joined(separator: ", ")
             throw Problem(reason: "its body (\(names)) has none of the record's fields")
         }
-        if part.isList, operation.method == "PUT" {
+        if part.isList, operation.method == "PUT", !operation.isCreation || !operation.isOnlyCreation {
             throw Problem(reason: "its body has a list of records, which may take the place of all")
         }
         if let name = part.name {
