@@ -92,6 +92,13 @@ struct DraftKeyedCallTests {
         #expect(draft.todos.contains { $0.contains("push.update") && $0.contains("it changes all records") })
     }
 
+    @Test("Nor is a change that is described as one of several records", arguments: ["several", "multiple", "many"])
+    func severalAtOnce(_ word: String) throws {
+        let draft = try draft(Document.call("patch", "Loan", "Loan", "summary: Update \(word) loans,"))
+        #expect(draft.schema["loans"]?.push.update.isEmpty == true, "\(draft.yaml)")
+        #expect(draft.todos.contains { $0.contains("push.update") && $0.contains("PATCH /loans") })
+    }
+
     @Test("An example that may not show the whole body changes nothing, and a person is told why")
     func shown() throws {
         let content = "content: { application/json: { example: { id: 7, title: Dune } } }"

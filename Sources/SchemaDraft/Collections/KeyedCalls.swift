@@ -108,6 +108,11 @@ struct KeyedCalls {
         return Call(call: rest, parameter: "\(key.name)=")
     }
 
+    /// Whether a call is described as one for many records, which may take them in a form of its own.
+    private static func isOfSeveral(_ call: APIOperation) -> Bool {
+        call.titles.contains { !Set(Words.parts(of: $0)).isDisjoint(with: ["several", "multiple", "many"]) }
+    }
+
     private static func isOfAll(_ call: APIOperation) -> Bool {
         call.titles.contains { Words.parts(of: $0).contains("all") }
     }
@@ -115,7 +120,7 @@ struct KeyedCalls {
     /// Whether a call at the path of the list is about all records that its parameters choose, by conditions or by members of a
     /// record other than the key: whatever key its body has.
     private func isOfSome(_ call: APIOperation, _ collection: Collection) -> Bool {
-        if Self.isOfAll(call) { return true }
+        if Self.isOfAll(call) || Self.isOfSeveral(call) { return true }
         let names = Set(collection.answer.item.properties.map { Words.folded($0.name) }).union(["where", "filter"])
         return call.queries.contains { parameter in
             !isKey(parameter, collection) && names.contains(Words.folded(parameter.name))
