@@ -148,4 +148,70 @@ struct DraftViewTests {
         let keyed = try draft(["\"/shop-teams/{team_id}\": { \(SmallDocument.single("Pair")) }"])
         #expect(keyed.paths.map(\.path) == ["/teams", "/shop-teams"])
     }
+
+    @Test("A scroll through the records of a list is left out beside that list")
+    func scroll() throws {
+        let scroll = "/parts/scroll: { \(Document.list("Part")) }"
+        let beside = try draft(["/parts: { \(Document.list("Part")) }", scroll])
+        #expect(beside.paths.map(\.path) == ["/things", "/parts"], "\(beside.yaml)")
+        #expect(try draft([scroll]).schema["parts"]?.pull?.path == "/parts/scroll")
+    }
+
+    private static let zone = "Zone: { type: object, properties: { id: { type: integer }, title: { type: string } } }"
+
+    @Test("A list of when records were somewhere has no key in the other records that it names")
+    func occurrences() throws {
+        func draft(_ more: String) throws -> SchemaDraft {
+            let members = "zone_id: { type: integer }, since: { type: string }\(more)"
+            let visit = "Visit: { type: object, properties: { \(members) } }"
+            return try SchemaDraft.of(
+                Document(
+                    schemas: [Self.thing, Self.zone, visit],
+                    paths: [
+                        "/things: { \(Document.list("Thing")) }", "/zones: { \(Document.list("Zone")) }",
+                        "/reports/zones: { \(Document.list("Visit")) }",
+                    ]
+                ).text)
+        }
+        let visits = try draft(", thing_id: { type: integer }")
+        #expect(visits.paths.map(\.path) == ["/things", "/zones"], "\(visits.yaml)")
+        #expect(visits.leftOut.first?.reason.contains("zone_id names a record of /zones") == true)
+        #expect(try draft("").paths.map(\.path) == ["/things", "/zones", "/reports/zones"])
+    }
+
+    /// Zones, and the zones of things, each with a level, which this call to the list connects with a thing.
+    private func zones(_ sent: String, _ zone: String = zone) throws -> SchemaDraft {
+        let members = "id: { type: integer }, title: { type: string }, level: { type: integer }"
+        let part = "ZonePart: { type: object, properties: { \(members) } }"
+        let add = Document.call("put", "ZoneLink", "ZoneLink", "summary: Add a zone,")
+        let link = "ZoneLink: { type: object, properties: { id: { type: integer }, level: { type: integer }, \(sent) } }"
+        return try SchemaDraft.of(
+            Document(
+                schemas: [Self.thing, zone, part, link],
+                paths: [
+                    "/things: { \(Document.list("Thing")) }", "/zones: { \(Document.list("Zone")) }",
+                    "/zones/{id}: { \(Document.single("Zone")), \(Document.deletion) }",
+                    "/things/{id}/zones: { \(Document.list("ZonePart")), \(add) }",
+                    "/things/{id}/zones/{zone_id}: { \(Document.deletion) }",
+                ]
+            ).text)
+    }
+
+    @Test("What connects the records of two lists shows those of one, which may be below several of the other")
+    func membership() throws {
+        let connected = try zones("zone_id: { type: integer }")
+        #expect(connected.paths.map(\.path) == ["/things", "/zones"], "\(connected.yaml)")
+        #expect(connected.leftOut.map(\.why) == [.sameRecords])
+        let own = try zones("title: { type: string }")
+        #expect(own.paths.map(\.path) == ["/things", "/zones", "/things/{id}/zones"], "\(own.yaml)")
+    }
+
+    @Test("A creation whose answer names the record by its key's full name creates something else")
+    func connection() throws {
+        let zone = Self.zone.replacing("title:", with: "area: { type: number }, title:")
+        let draft = try zones("zone_id: { type: integer }", zone)
+        let below = try #require(draft.schema["things_zones"], "\(draft.yaml)")
+        #expect(below.push.create.isEmpty)
+        #expect(draft.todos.contains { $0.contains("which names this one by zone_id") }, "\(draft.todos)")
+    }
 }

@@ -38,9 +38,9 @@ struct Collection: Sendable {
     var baseForm: String { PathPattern.form(base) }
 
     /// The ends of paths that only say that they are lists.
-    static let listWords: Set = ["all", "list", "listall", "listcreate", "getall", "pagination", "paginated"]
+    static let listWords: Set = ["all", "list", "listall", "listcreate", "getall", "pagination", "paginated", "scroll"]
     /// Of these, those that say that it comes in pages.
-    static let pageWords: Set = ["pagination", "paginated"]
+    static let pageWords: Set = ["pagination", "paginated", "scroll"]
 
     static func base(of path: PathPattern) -> [String] {
         let isWord =

@@ -25,14 +25,15 @@ struct Views {
     func found() -> [String: String] {
         collections.reduce(into: [:]) { found, collection in
             if let reason = otherVersion(collection) ?? part(collection) ?? searched(collection) ?? unpaged(collection)
-                ?? alsoFound(collection) ?? pair(collection)
+                ?? alsoFound(collection) ?? pair(collection) ?? occurrences(collection)
             {
                 found[collection.path.text] = reason
                 return
             }
             guard !collection.path.parameters.isEmpty else { return }
             found[collection.path.text] =
-                linkage(collection) ?? sameRecords(collection) ?? deeper(collection) ?? connection(collection)
+                linkage(collection) ?? sameRecords(collection) ?? membership(collection) ?? deeper(collection)
+                ?? connection(collection)
                 ?? sharedPath(collection, among: collections.filter { found[$0.path.text] == nil })
         }
     }
@@ -88,9 +89,30 @@ struct Views {
             }
             return Words.folded(other.path.lastSegment) == last && isPart(one, of: two, collection)
         }
-        return other.map {
-            "its records are of the kind in \($0.path.text), and one of them may be below several others"
+        return other.map(Self.mayBeBelowSeveral)
+    }
+
+    private static func mayBeBelowSeveral(_ other: Collection) -> String {
+        "its records are of the kind in \(other.path.text), and one of them may be below several others"
+    }
+
+    /// `/projects/{id}/teams` beside `/teams`, where a change sends or answers a `team_id`: it shows whole teams, each with what
+    /// it may do in the project, and a change connects one with it.
+    private func membership(_ collection: Collection) -> String? {
+        let names = Set(collection.answer.item.properties.map(\.name))
+        let ids = Set(PathParameter.stems(of: collection.path, last: 1).map { Words.folded($0) + "id" })
+        let last = Words.folded(collection.path.lastSegment)
+        let connects = collection.writes.contains { call in
+            ([call.answer].compactMap(\.self) + call.bodies.map(\.shape)).flatMap(\.properties).contains {
+                ids.contains(Words.folded($0.name)) && !names.contains($0.name)
+            }
         }
+        guard connects, parents.isBelow(collection) else { return nil }
+        let other = whole.first { other in
+            other.key.value == collection.key.value && Words.folded(other.path.lastSegment) == last
+                && names.isSuperset(of: other.answer.item.properties.map(\.name))
+        }
+        return other.map(Self.mayBeBelowSeveral)
     }
 
     /// Whether records have nothing that those of the list of all lack, and none is created here: `/users/{id}/teams` may show
@@ -240,6 +262,25 @@ struct Views {
             })
         else { return nil }
         return Self.needsBoth(first.name, key)
+    }
+
+    /// `{device_id, geofence_id, start}` of `/reports/geofences` beside `/geofences`: each time that a device was in one.
+    private func occurrences(_ collection: Collection) -> String? {
+        let key = collection.key.value
+        let own = PathParameter.stems(of: collection.path, last: 1).map(Words.folded)
+        func stem(_ name: String) -> String { Words.parts(of: name).dropLast().joined() }
+        guard collection.recordPath == nil, collection.creation == nil, PathParameter.ends(key),
+            own.contains(stem(key)),
+            let other = whole.first(where: { other in
+                KeyGuess.isCertain(other.key.value) && other.base.last == collection.base.last
+                    && other.path != collection.path && other.answer.item[key] == nil
+            })
+        else { return nil }
+        let others = stems.subtracting(own)
+        let isOfAnother = collection.answer.item.properties.contains { property in
+            PathParameter.ends(property.name) && others.contains(stem(property.name))
+        }
+        return isOfAnother ? "\(key) names a record of \(other.path.text), maybe in several of its records" : nil
     }
 
     private static func needsBoth(_ one: String, _ other: String) -> String {
