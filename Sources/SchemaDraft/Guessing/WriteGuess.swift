@@ -80,7 +80,7 @@ struct WriteGuess {
         guard let answer = answered(operation), !answer.properties.isEmpty else { return }
         let names = Set(answer.properties.map(\.name))
         let own = Set(entity.fields.map(\.wireName)).union(item.properties.map(\.name))
-        let stems = [Words.singular(collection.name)] + PathParameter.stems(of: collection.path, last: 1)
+        let stems = [Words.singular(collection.name)] + PathParameter.stems(of: collection.path, last: 1).prefix(1)
         let ids = Set(stems.map { Words.folded($0) + "id" })
         if let id = names.first(where: { ids.contains(Words.folded($0)) }), names.contains(key), !own.contains(id) {
             throw BodyGuess.Problem(reason: "it answers another record, which names this one by \(id)")
