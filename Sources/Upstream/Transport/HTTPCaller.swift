@@ -61,32 +61,24 @@ struct HTTPCaller: Sendable {
     private func exchange(
         _ request: HTTPRequest, _ isChange: Bool
     ) async throws(UpstreamError) -> Result<HTTPResponse, TransportError> {
-        let pass = try await pass()
-        if isChange, let fence = turn.fence {
-            do throws(UpstreamError) {
-                try await fence()
-            } catch {
-                if let pass { budget?.leave(pass) }
-                throw error
-            }
-        }
+        let passage = try await pass()
+        defer { passage.leave() }
+        if isChange, let fence = turn.fence { try await fence() }
         let sentAt = clock?.instant
         do {
             let response = try await transport.send(request)
-            if let pass, let budget { budget.leave(pass, rateLimit(of: response).stated(response, budget.limits)) }
+            if let budget { passage.leave(rateLimit(of: response).stated(response, budget.limits)) }
             if let sentAt { clock?.observe(response, sentAt: sentAt) }
             return .success(response)
         } catch {
-            if let pass { budget?.leave(pass) }
             return .failure(error)
         }
     }
 
-    /// Waits for the budget; nil without one.
-    func pass() async throws(UpstreamError) -> RequestBudget.Pass? {
-        guard let budget else { return nil }
+    /// Waits for the budget, if there is one.
+    func pass() async throws(UpstreamError) -> Passage {
         do {
-            return try await budget.enter(turn.urgency, waits: turn.waits)
+            return Passage(try await budget?.enter(turn.urgency, waits: turn.waits), budget)
         } catch {
             throw .cancelled
         }
@@ -191,7 +183,7 @@ struct HTTPCaller: Sendable {
         let status = response.status
         // 403: a second limit, such as GitHub's of requests at a time. A refusal for good names no time.
         if [403, 503].contains(status),
-            let delay = response.header("Retry-After").flatMap(rateLimit(of: response).delay)
+            let delay = response.header("Retry-After").flatMap({ rateLimit(of: response).delay($0) })
         {
             return .throttled(delay, message)
         }

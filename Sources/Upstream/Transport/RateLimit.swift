@@ -63,9 +63,7 @@ struct RateLimit {
 
     /// From zero to an hour. The text may be seconds, also with a fraction, or milliseconds; a time as seconds or milliseconds
     /// since 1970; a date of HTTP (RFC 9110, 5.6.7) or in ISO 8601. Nil for any other.
-    func delay(_ text: String) -> Duration? { delay(text, inMilliseconds: false) }
-
-    private func delay(_ text: String, inMilliseconds: Bool) -> Duration? {
+    func delay(_ text: String, inMilliseconds: Bool = false) -> Duration? {
         if !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) || $0 == 0x2E }) {
             guard let number = Double(text) else { return nil }
             guard number >= Self.leastTime else {
