@@ -123,6 +123,21 @@ package final class RequestBudget: Sendable {
     private static let longestExchange = Duration.seconds(120)
 }
 
+/// A request that the budget let pass, if there is one. It is over once, however often it is left.
+final class Passage: Sendable {
+    private let pass: Mutex<RequestBudget.Pass?>
+    private let budget: RequestBudget?
+
+    init(_ pass: RequestBudget.Pass?, _ budget: RequestBudget?) {
+        self.pass = Mutex(pass)
+        self.budget = budget
+    }
+
+    func leave(_ said: RequestBudget.Stated? = nil) {
+        if let pass = pass.withLock({ $0.take() }) { budget?.leave(pass, said) }
+    }
+}
+
 /// Remembers when requests were over, for a budget that goes on after a restart.
 package protocol RequestJournal: Sendable {
     /// A request is about to be sent. Returns its number for `answered`.

@@ -1,5 +1,4 @@
 internal import EntitySchema
-internal import Synchronization
 
 extension HTTPCaller {
     /// The longest that one connection lasts; then the stream is opened again.
@@ -20,7 +19,7 @@ extension HTTPCaller {
         request.stall = idle
         request.isEndless = true
         request.isSentOnce = budget != nil
-        let passage = Passage(try await pass(), budget)
+        let passage = try await pass()
         let patience = Task { [deadline] in
             try await Task.sleep(for: deadline)
             passage.leave()
@@ -40,20 +39,5 @@ extension HTTPCaller {
         } catch {
             throw UpstreamError(error).withoutSecrets(call.secrets)
         }
-    }
-}
-
-/// A request that the budget let pass, which is over once.
-private final class Passage: Sendable {
-    private let pass: Mutex<RequestBudget.Pass?>
-    private let budget: RequestBudget?
-
-    init(_ pass: RequestBudget.Pass?, _ budget: RequestBudget?) {
-        self.pass = Mutex(pass)
-        self.budget = budget
-    }
-
-    func leave() {
-        if let pass = pass.withLock({ $0.take() }) { budget?.leave(pass) }
     }
 }
