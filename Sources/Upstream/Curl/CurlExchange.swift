@@ -158,6 +158,11 @@ final class CurlExchange {
             this.map { CurlExchange.from($0).isWithinWire() } ?? false ? 0 : 1
         }
         try sockets.install(in: easy)
+        try installTransfer(this)
+    }
+
+    /// What takes the response, and gives the content to send.
+    private func installTransfer(_ this: UnsafeRawPointer) throws(TransportError) {
         try easy.set(CURLOPT_HEADERDATA, this)
         try easy.set(CURLOPT_HEADERFUNCTION) { bytes, size, count, this in
             guard let this else { return 0 }

@@ -222,9 +222,7 @@ package struct HTTPUpstream: Upstream {
         let body = try withoutSecrets(secrets) { () throws(UpstreamError) in
             try caller.json(response, request.path, mayQuote: request.mayQuote(nil))
         }
-        // As GraphQL says that there is no such record, and PostgREST with a list that has none.
-        if !single.isPlaceInherited, single.place.isNull(in: body) { return nil }
-        if single.place.isInEmptyList(in: body) { return nil }
+        guard !single.saysNone(body) else { return nil }
         guard let record = single.record(in: body, of: entity, known) else {
             if single.place.isNull(in: body) || single.place.isBlank(in: body) { return nil }
             let key = entity.lift?.place(of: entity.key)?.description ?? entity.key
@@ -338,6 +336,11 @@ package struct HTTPUpstream: Upstream {
 }
 
 extension PullPlan.Single {
+    /// As GraphQL says that there is no such record, and PostgREST with a list that has none.
+    fileprivate func saysNone(_ body: JSONText) -> Bool {
+        !isPlaceInherited && place.isNull(in: body) || place.isInEmptyList(in: body)
+    }
+
     fileprivate func record(in body: JSONText, of entity: Entity, _ known: JSONText) -> JSONText? {
         let lift = entity.lift?.completed(from: known)
         return place.record(in: body, key: entity.key, lift: lift, isInherited: isPlaceInherited)

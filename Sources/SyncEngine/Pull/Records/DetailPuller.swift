@@ -176,8 +176,7 @@ struct DetailPuller {
                 guard batch.bytes < mostBytes, putBack == nil, batch.ending == nil, let parent = waiting.popFirst()
                 else { return }
                 batch.lastPK = parent.pk
-                let isFirst = parent.pk == parents[0].pk
-                group.addTask { await fetchedUnlessRefused(parent, asksAgain: all, isFirst) }
+                group.addTask { await fetchedUnlessRefused(parent, asksAgain: all, parent.pk == parents[0].pk) }
             }
             for _ in 0..<parallel { addNext() }
             while let result = try await group.next() {

@@ -79,26 +79,31 @@ extension Pusher {
             guard case .accepted(_, isSilent: true) = answer else { return plain }
             return try await silence(about: change, entity) ?? plain
         }
+        return try await acknowledgement(of: change, entity, reading: known, showing: answered) ?? plain
+    }
+
+    /// The outcome once the record was read; nil if that says nothing more than the answer, which has shown `answered`.
+    private func acknowledgement(
+        of change: OutboxChange, _ entity: Entity, reading known: JSONText, showing answered: RemoteRecord?
+    ) async throws -> PushOutcome? {
         do {
             if let found = try await reader.record(of: entity, known: known) {
                 let appliedAt = answered.flatMap { changeTime(of: $0, with: change, entity) }
                 // Read where the upstream is behind its own answer.
                 let isBehind = appliedAt.flatMap { entity.changeTime(of: found.record)?.isSurely(before: $0) }
-                if isBehind == true { return plain }
+                if isBehind == true { return nil }
                 return acknowledged(asRead: found, appliedAt: appliedAt)
             }
             if answered == nil, let silence = try await silence(about: change, entity) { return silence }
-            guard change.isTried, !change.isContentOnly else { return plain }
+            guard change.isTried, !change.isContentOnly else { return nil }
             // Whether a created record is only not shown yet is asked when it has settled.
-            if change.operation == .update, try await verdict(on: known, entity, wasRead: true) != .gone {
-                return plain
-            }
+            if change.operation == .update, try await verdict(on: known, entity, wasRead: true) != .gone { return nil }
             return .vanished(record: answered?.record)
         } catch UpstreamError.cancelled {
             throw CancellationError()
         } catch let error as UpstreamError {
-            guard answered == nil, case .malformed = error else { return plain }
-            return try await silence(about: change, entity) ?? plain
+            guard answered == nil, case .malformed = error else { return nil }
+            return try await silence(about: change, entity)
         }
     }
 
