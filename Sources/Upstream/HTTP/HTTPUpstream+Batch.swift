@@ -18,8 +18,8 @@ extension HTTPUpstream {
         return results
     }
 
-    /// Whether an answer that counts as a failure has a result for each change, so that some may have been applied. A 4xx has
-    /// if its results state their status. A 2xx has if one of its results is a failure by itself: the schema's rule that makes
+    /// Whether an answer that counts as a failure has results, so that some of the changes may have been applied. In a 4xx they
+    /// count if they state their status. In a 2xx they count if one of them is a failure by itself: the schema's rule that makes
     /// the whole a failure is meant for a single change, and has matched the first result.
     private func hasResults(_ response: HTTPResponse, of batch: BatchRequest, _ sent: WireRequest) -> Bool {
         guard !caller.refusesToken(response), let body = response.json else { return false }

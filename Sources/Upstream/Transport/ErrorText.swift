@@ -76,8 +76,7 @@ struct ErrorText {
     private static let plainNames: Set = ["message", "detail", "error", "error_description", "msg"]
     private static let leftOut: Set = [
         "code", "documentation_url", "instance", "jsonrpc", "meta", "path", "request_id", "requestId", "stack",
-        "status",
-        "statusCode", "timestamp", "trace", "traceId", "type", "url",
+        "status", "statusCode", "timestamp", "trace", "traceId", "type", "url",
     ]
     private static let traces: Set = ["stack", "stackTrace", "trace"]
     /// The left-out members that are shown if there is no text.
