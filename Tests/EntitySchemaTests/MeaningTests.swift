@@ -74,16 +74,27 @@ struct MeaningTests {
     }
 
     @Test(
-        "a time may have been rounded to the steps of minutes that servers keep hours of work in",
+        "a time may have been rounded to steps of minutes, or read by another clock",
         arguments: [
-            ("08:03:20", "08:00:00", true), ("08:03:20", "08:05:00", true), ("08:16:00", "08:30:00", true),
-            ("08:07:00", "08:06:00", true), ("08:00:00", "08:30:00", false), ("08:03:20", "08:07:00", false),
-            ("08:03:20", "08:35:00", false),
+            ("08:03:20Z", "08:00:00Z", true), ("08:03:20Z", "08:05:00Z", true), ("08:16:00Z", "08:30:00Z", true),
+            ("08:07:00Z", "08:06:00Z", true), ("08:00:00Z", "08:30:00Z", false), ("08:03:20Z", "08:07:00Z", false),
+            ("08:03:20Z", "08:35:00Z", false), ("08:03:20Z", "08:03:20+01:00", true),
+            ("22:03:20Z", "07:03:20Z", false),
         ])
-    func steps(_ sent: String, _ answer: String, _ mayBe: Bool) throws {
-        let (sent, answer) = (try json("\"2026-11-21T\(sent)Z\""), try json("\"2026-11-21T\(answer)Z\""))
-        #expect(field(.time).mayBeStep(answer, of: sent) == mayBe)
-        #expect(field(.time).forms(from: sent, to: answer) == nil && !field(.string).mayBeStep(answer, of: sent))
+    func movedTimes(_ sent: String, _ answer: String, _ mayBe: Bool) throws {
+        let (sent, answer) = (try json("\"2026-11-21T\(sent)\""), try json("\"2026-11-21T\(answer)\""))
+        #expect(field(.time).mayHaveMoved(sent, to: answer) == mayBe)
+        #expect(field(.time).forms(from: sent, to: answer) == nil && !field(.string).mayHaveMoved(sent, to: answer))
+    }
+
+    @Test(
+        "a day may have become a time, or the day beside it",
+        arguments: [
+            ("2026-11-30T00:00:00.000Z", true), ("2026-11-30T00:00:00", true), ("2026-11-29T23:00:00Z", true),
+            ("2026-11-29", true), ("2026-12-02", false), ("2026-11-28T23:00:00Z", false), ("soon", false),
+        ])
+    func movedDays(_ answer: String, _ mayBe: Bool) throws {
+        #expect(field(.date).mayHaveMoved(try json(#""2026-11-30""#), to: .string(answer)) == mayBe)
     }
 
     @Test("text that a server trims at one end alone is trimmed", arguments: [#""  a b""#, #""a b  ""#])

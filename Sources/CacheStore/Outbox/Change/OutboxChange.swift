@@ -191,7 +191,7 @@ package struct OutboxChange: Sendable, Equatable {
     }
 
     /// Whether a listed record may be the one that the change created, which a person has to decide: `isNearly`, or texts
-    /// that are only alike, times that were rounded, or lists from which elements were dropped.
+    /// that are only alike, times that were moved, or lists from which elements were dropped.
     package func mayBe(_ record: JSONText, of entity: Entity, _ fields: [String]) -> Bool {
         isNearly(record, of: entity, fields)
             || fields.allSatisfy { field in
@@ -200,7 +200,7 @@ package struct OutboxChange: Sendable, Equatable {
                 if sent.kind == .array, value.kind == .array {
                     return sent.elements.isEmpty || value.elements.isEmpty || sent.sharesElement(with: value)
                 }
-                if entity[field: field]?.mayBeStep(value, of: sent) == true { return true }
+                if entity[field: field]?.mayHaveMoved(sent, to: value) == true { return true }
                 guard let sent = sent.string, let value = value.string else { return false }
                 return TextLikeness.mayBecome(sent, value)
             }
