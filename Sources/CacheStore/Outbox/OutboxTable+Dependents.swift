@@ -47,12 +47,11 @@ extension OutboxTable {
     /// Selects which queued change refers to which record: id, entity and key. Read once, however many creations there are.
     private var references: String {
         let parts = schema.entities.flatMap { entity in
-            entity.fields.compactMap { field -> String? in
-                guard case .reference(let target) = field.kind else { return nil }
-                return """
-                    SELECT id, '\(target)', CAST(body ->> '$."\(field.name)"' AS TEXT) FROM sync_outbox
-                    WHERE entity = '\(entity.name)'
-                    """
+            entity.references.map { field, target in
+                """
+                SELECT id, '\(target)', CAST(body ->> '$."\(field)"' AS TEXT) FROM sync_outbox
+                WHERE entity = '\(entity.name)'
+                """
             }
         }
         return (["SELECT NULL, NULL, NULL"] + parts).joined(separator: " UNION ALL ")

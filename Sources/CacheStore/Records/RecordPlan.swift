@@ -106,7 +106,7 @@ final class RecordPlan: Sendable {
         let isAlike = entity.sendsUpdatesAlike
         sendsUpdatesAlike = isAlike
         sendableInUpdates = isAlike ? entity.sendable(for: .update, record: .object([:])) : nil
-        referring = Self.referring(entity)
+        referring = entity.references
         orderedTogether = schema.orderedTogether(with: entity)
         let names = Self.watched(entity, schema, reminders, search)
         watched = names
@@ -210,13 +210,6 @@ final class RecordPlan: Sendable {
     }
 
     // MARK: What depends on what
-
-    private static func referring(_ entity: Entity) -> [(field: String, target: String)] {
-        entity.fields.compactMap { field in
-            guard case .reference(let target) = field.kind else { return nil }
-            return (field.name, target)
-        }
-    }
 
     private static func references(
         _ entity: Entity, _ schema: EntitySchema, _ marks: [String: RecordMarks], watched: [String]

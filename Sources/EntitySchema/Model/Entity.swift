@@ -93,6 +93,13 @@ package struct Entity: Sendable, Equatable {
         return value.isEmpty ? nil : (field, value)
     }
 
+    /// Its fields that hold keys of other records.
+    package var references: [(field: String, target: String)] {
+        fields.compactMap { field in
+            if case .reference(let target) = field.kind { (field.name, target) } else { nil }
+        }
+    }
+
     /// The fields that are computed locally.
     package var derivedFields: [Field] { fields.filter(\.isDerivedHere) }
 

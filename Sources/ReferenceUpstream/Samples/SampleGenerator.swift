@@ -159,7 +159,5 @@ extension Entity {
     }
 
     /// The entities that its fields refer to, without itself.
-    fileprivate var parents: [String] {
-        fields.compactMap { if case .reference(let other) = $0.kind, other != name { other } else { nil } }
-    }
+    fileprivate var parents: [String] { references.map(\.target).filter { $0 != name } }
 }

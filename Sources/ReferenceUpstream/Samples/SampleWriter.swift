@@ -49,9 +49,8 @@ struct SampleWriter {
     }
 
     private func withReferences(_ record: JSONText) -> JSONText {
-        let fields = entity.fields.compactMap { field -> (key: String, value: JSONText)? in
-            guard case .reference(let other) = field.kind, let key = frame.references[field.name] else { return nil }
-            return (field.name, sample[other, key]?.identity ?? .string(key))
+        let fields = entity.references.compactMap { field, target -> (key: String, value: JSONText)? in
+            frame.references[field].map { (field, sample[target, $0]?.identity ?? .string($0)) }
         }
         let nested = NestedFields(entity: entity, referred: { sample[$0, $1]?.json }, like: { _, _ in nil })
         let filled = nested.applying(.object(members: fields), over: record)

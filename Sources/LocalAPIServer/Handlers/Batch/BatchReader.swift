@@ -121,10 +121,7 @@ struct BatchReader {
 
     private mutating func references(of entity: String) -> [(field: String, target: String)] {
         if let known = referring[entity] { return known }
-        let found = (schema[entity]?.fields ?? []).compactMap { field -> (field: String, target: String)? in
-            guard case .reference(let target) = field.kind else { return nil }
-            return (field.name, target)
-        }
+        let found = schema[entity]?.references ?? []
         referring[entity] = found
         return found
     }

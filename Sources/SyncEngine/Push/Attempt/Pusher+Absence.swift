@@ -148,10 +148,8 @@ extension Pusher {
 
     /// Whether a new record refers to one that was created here a moment ago, so that a server which is behind may lack that.
     private func refersToNewRecord(_ change: OutboxChange, _ entity: Entity) throws -> Bool {
-        try entity.fields.contains { field in
-            guard case .reference(let target) = field.kind,
-                let key = entity.value(of: field.name, in: change.record), key.kind != .null
-            else { return false }
+        try entity.references.contains { field, target in
+            guard let key = entity.value(of: field, in: change.record), key.kind != .null else { return false }
             return try store.isNew(target, key: key.plain, at: now())
         }
     }
