@@ -2,38 +2,37 @@
 /// values are never sent, and another machine may compute another value.
 struct DerivedFieldCheck {
     let schema: EntitySchema
-    /// Makes the error for an entity at a place in the file.
-    let error: (Entity, _ place: String, _ problem: String) -> SchemaError
+    let entity: Entity
+    /// Makes the error for a place in the entity.
+    let error: (_ place: String, _ problem: String) -> SchemaError
 
     func run() throws(SchemaError) {
-        for entity in schema.entities {
-            for field in entity.derivedFields { try check(field, of: entity) }
-        }
+        for field in entity.derivedFields { try check(field) }
     }
 
-    private func check(_ field: Field, of entity: Entity) throws(SchemaError) {
+    private func check(_ field: Field) throws(SchemaError) {
         let place = "fields.\(field.name)"
         let word = field.derivation != nil ? "derive" : "follow"
         if field.derivation != nil, field.follow != nil {
-            throw error(entity, place, "\(field.name) has derive or follow, not both; remove one")
+            throw error(place, "\(field.name) has derive or follow, not both; remove one")
         }
-        if field.name == entity.key { throw error(entity, "key", "the key cannot have \(word)") }
-        if field.isReference { throw error(entity, place, "a reference cannot have \(word)") }
+        if field.name == entity.key { throw error("key", "the key cannot have \(word)") }
+        if field.isReference { throw error(place, "a reference cannot have \(word)") }
         for (isSet, name) in [
             (field.required, "required"), (field.secret, "secret"), (field.sealed, "sealed"),
             (field.mergesAsSet, "merge"),
         ]
         where isSet {
             throw error(
-                entity, "\(place).\(name)",
+                "\(place).\(name)",
                 "\(name) cannot be combined with \(word), because the field is read-only; remove one")
         }
-        if let use = use(of: field.name, in: entity), !mayBeUsed(field, as: use) {
-            throw error(entity, place, "\(field.name) cannot have \(word): \(use) needs a value that is sent")
+        if let use = use(of: field.name), !mayBeUsed(field, as: use) {
+            throw error(place, "\(field.name) cannot have \(word): \(use) needs a value that is sent")
         }
         if field.follow != nil, entity.push.create.isEmpty {
             throw error(
-                entity, "\(place).follow",
+                "\(place).follow",
                 "no record is created locally, so there is nothing to follow; add push.create or remove follow")
         }
     }
@@ -44,7 +43,7 @@ struct DerivedFieldCheck {
         return use == EntitySchema.changeUse && !field.isComputedOnReading
     }
 
-    private func use(of field: String, in entity: Entity) -> String? {
+    private func use(of field: String) -> String? {
         if let use = schema.use(of: field, in: entity) { return use }
         return entity.push.routes.contains { $0.sendable?.contains(field) == true } ? "push" : nil
     }

@@ -14,16 +14,22 @@ struct SchemaCheck {
             for relation in entity.relations { try check(relation, of: entity) }
             try checkPull(entity)
             try checkPush(entity)
-            try RouteCheck(entity: entity) { error(entity, $0, $1) }.run()
-            try LiftCheck(entity: entity) { error(entity, $0, $1) }.run()
-            try KeyFormCheck(entity: entity) { error(entity, $0, $1) }.run()
+            try RouteCheck(entity: entity, error: error(of: entity)).run()
+            try LiftCheck(entity: entity, error: error(of: entity)).run()
+            try KeyFormCheck(entity: entity, error: error(of: entity)).run()
             if let content = entity.content { try check(content, of: entity) }
         }
-        try FileRouteCheck(schema: schema, error: error).run()
+        for entity in schema.entities { try FileRouteCheck(entity: entity, error: error(of: entity)).run() }
         try BatchCheck(schema: schema, root: root, error: error).run()
-        try SecretCheck(schema: schema, error: error).run()
-        try DerivedFieldCheck(schema: schema, error: error).run()
-        try DefaultCheck(schema: schema, error: error).run()
+        for entity in schema.entities {
+            try SecretCheck(schema: schema, entity: entity) { error(entity, $0, $1) }.run()
+        }
+        for entity in schema.entities {
+            try DerivedFieldCheck(schema: schema, entity: entity) { error(entity, $0, $1) }.run()
+        }
+        for entity in schema.entities {
+            try DefaultCheck(schema: schema, entity: entity) { error(entity, $0, $1) }.run()
+        }
         try UnusedKeyCheck(schema: schema, root: root).run()
     }
 

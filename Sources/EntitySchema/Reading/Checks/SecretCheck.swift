@@ -2,38 +2,35 @@
 /// other field contains a secret or is read from inside one.
 struct SecretCheck {
     let schema: EntitySchema
-    /// Makes the error for an entity at a place in the file.
-    let error: (Entity, _ place: String, _ problem: String) -> SchemaError
+    let entity: Entity
+    /// Makes the error for a place in the entity.
+    let error: (_ place: String, _ problem: String) -> SchemaError
 
     func run() throws(SchemaError) {
-        for entity in schema.entities {
-            for field in entity.fields where field.isStoredSealed {
-                try check(field, of: entity)
-                for other in entity.fields where other.name != field.name {
-                    try check(field, beside: other, of: entity)
-                }
-            }
+        for field in entity.fields where field.isStoredSealed {
+            try check(field)
+            for other in entity.fields where other.name != field.name { try check(field, beside: other) }
         }
     }
 
-    private func check(_ field: Field, of entity: Entity) throws(SchemaError) {
+    private func check(_ field: Field) throws(SchemaError) {
         let place = "fields.\(field.name)"
         let word = field.sealingWord
-        if field.name == entity.key { throw error(entity, "key", "the key cannot be \(word)") }
-        if field.isReference { throw error(entity, place, "a reference cannot be \(word)") }
+        if field.name == entity.key { throw error("key", "the key cannot be \(word)") }
+        if field.isReference { throw error(place, "a reference cannot be \(word)") }
         let isInTitle = entity.titles.contains { $0.placeholders.contains(field.name) }
         guard let use = isInTitle ? "title" : schema.use(of: field.name, in: entity) else { return }
-        throw error(entity, place, "\(field.name) cannot be \(word): \(use) needs it")
+        throw error(place, "\(field.name) cannot be \(word): \(use) needs it")
     }
 
     /// An object that contains the secret is allowed, because it is shown without it. A field read from inside the
     /// secret, or from a place around it, is not.
-    private func check(_ secret: Field, beside other: Field, of entity: Entity) throws(SchemaError) {
+    private func check(_ secret: Field, beside other: Field) throws(SchemaError) {
         let places = [secret.name, secret.source].compactMap { $0 }
         let isTakenFromIt = other.source.map { source in places.contains { overlap($0, source) } } ?? false
         guard isTakenFromIt || secret.source == other.name else { return }
         throw error(
-            entity, "fields.\(other.name)",
+            "fields.\(other.name)",
             "\(other.name) would show what \(secret.name) keeps \(secret.sealingWord); change its from")
     }
 
