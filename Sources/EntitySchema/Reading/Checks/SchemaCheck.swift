@@ -22,13 +22,13 @@ struct SchemaCheck {
         for entity in schema.entities { try FileRouteCheck(entity: entity, error: error(of: entity)).run() }
         try BatchCheck(schema: schema, root: root, error: error).run()
         for entity in schema.entities {
-            try SecretCheck(schema: schema, entity: entity) { error(entity, $0, $1) }.run()
+            try SecretCheck(schema: schema, entity: entity, error: error(of: entity)).run()
         }
         for entity in schema.entities {
-            try DerivedFieldCheck(schema: schema, entity: entity) { error(entity, $0, $1) }.run()
+            try DerivedFieldCheck(schema: schema, entity: entity, error: error(of: entity)).run()
         }
         for entity in schema.entities {
-            try DefaultCheck(schema: schema, entity: entity) { error(entity, $0, $1) }.run()
+            try DefaultCheck(schema: schema, entity: entity, error: error(of: entity)).run()
         }
         try UnusedKeyCheck(schema: schema, root: root).run()
     }
@@ -213,6 +213,10 @@ struct SchemaCheck {
         case .one(let field): "fields.\(field)"
         case .many: "many.\(relation.name)"
         }
+    }
+
+    private func error(of entity: Entity) -> (_ place: String, _ problem: String) -> SchemaError {
+        { error(entity, $0, $1) }
     }
 
     /// Points at the deepest key of `place` that the file has. One route alone stands for a list of it.
