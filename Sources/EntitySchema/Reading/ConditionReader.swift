@@ -37,10 +37,7 @@ struct ConditionReader {
     }
 
     func field(_ name: String, _ node: SchemaNode) throws(SchemaError) -> Field {
-        guard let field = entity[field: name] else {
-            let hint = Suggestion.hint(for: name, among: entity.fields.map(\.name))
-            throw node.error("\(entity.name) has no field \(name)\(hint)")
-        }
+        guard let field = entity[field: name] else { throw node.error(Suggestion.noField(name, of: entity)) }
         guard !field.isStoredSealed else {
             throw node.error("\(name) is \(field.sealingWord), so it cannot be used here; choose another field")
         }

@@ -15,6 +15,11 @@ package enum Suggestion {
         nearest(to: name, among: candidates).map { "; did you mean \($0)?" } ?? end
     }
 
+    /// Says that an entity has no field of a name.
+    static func noField(_ name: String, of entity: Entity) -> String {
+        "\(entity.name) has no field \(name)\(hint(for: name, among: entity.fields.map(\.name)))"
+    }
+
     /// The candidate that differs in case alone, else the one with the smallest edit distance; of several, one that has
     /// only more letters. When none is within a third of the name's length, the only one that has the name as a whole
     /// word, such as `created_at` for `created`.

@@ -54,8 +54,7 @@ struct BatchCheck {
         }
         for name in plan.fieldNames.sorted() {
             guard let field = entity[field: name] else {
-                let hint = Suggestion.hint(for: name, among: entity.fields.map(\.name))
-                throw error(entity, place, "\(entity.name) has no field \(name)\(hint)")
+                throw error(entity, place, Suggestion.noField(name, of: entity))
             }
             guard !field.isStoredSealed else {
                 throw error(entity, place, "\(name) is \(field.sealingWord), so it is sent only as one of $fields")

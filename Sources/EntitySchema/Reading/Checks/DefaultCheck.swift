@@ -48,10 +48,7 @@ struct DefaultCheck {
     }
 
     private func field(_ name: String, of owner: Entity, at place: String) throws(SchemaError) {
-        guard let field = owner[field: name] else {
-            let hint = Suggestion.hint(for: name, among: owner.fields.map(\.name))
-            throw error(place, "\(owner.name) has no field \(name)\(hint)")
-        }
+        guard let field = owner[field: name] else { throw error(place, Suggestion.noField(name, of: owner)) }
         if field.isStoredSealed {
             throw error(place, "\(name) is \(field.sealingWord), so it cannot be shown here")
         }

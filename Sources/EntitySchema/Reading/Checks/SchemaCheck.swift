@@ -35,11 +35,10 @@ struct SchemaCheck {
 
     private func check(_ entity: Entity) throws(SchemaError) {
         guard let key = entity[field: entity.key] else {
-            let hint = Suggestion.hint(for: entity.key, among: entity.fields.map(\.name))
             throw error(
                 entity, "key",
-                "\(entity.name) has no field \(entity.key)\(hint); add it, or name the field that identifies a "
-                    + "record in key")
+                Suggestion.noField(entity.key, of: entity)
+                    + "; add it, or name the field that identifies a record in key")
         }
         guard ![.money, .number, .boolean, .object, .list].contains(key.kind) else {
             throw error(entity, "key", "a key is text or a whole number, and \(key.name) is of type \(key.kind.word)")
@@ -204,8 +203,7 @@ struct SchemaCheck {
                 entity, place,
                 "{\(name)} cannot stand here; expected a field in braces, such as {\(entity.key)}, or in push {$key}")
         }
-        let hint = Suggestion.hint(for: name, among: entity.fields.map(\.name))
-        throw error(entity, place, "\(entity.name) has no field \(name)\(hint)")
+        throw error(entity, place, Suggestion.noField(name, of: entity))
     }
 
     private func place(of relation: Relation) -> String {
