@@ -14,6 +14,7 @@ struct SearchTable {
     let table: EntityTable
     /// Never empty.
     let parts: [SearchPart]
+    private let hasTitleWords: Bool
 
     /// What people write between the digits of a number: removed from indexed values and from search texts.
     static let separators = " -()./+_:\u{00A0}\u{2009}\u{202F}\u{2010}\u{2011}\u{2013}"
@@ -36,8 +37,6 @@ struct SearchTable {
         hasTitleWords = !titles.isEmpty
         if parts.isEmpty { return nil }
     }
-
-    private let hasTitleWords: Bool
 
     var entity: Entity { table.entity }
     var words: SearchPart? { self[.words] }
@@ -85,8 +84,11 @@ struct SearchTable {
 
     /// The names of the views and virtual tables that an entity's index can have.
     static func names(_ entity: String) -> Set<String> {
-        let parts = SearchPart.Kind.allCases.map { SearchPart(kind: $0, entity: entity, fields: []).name }
-        return Set(([view(entity), terms(entity)] + parts).map { $0.filter { $0 != "\"" } })
+        Set(([view(entity), terms(entity)] + parts(entity)).map { $0.filter { $0 != "\"" } })
+    }
+
+    private static func parts(_ entity: String) -> [String] {
+        SearchPart.Kind.allCases.map { SearchPart(kind: $0, entity: entity, fields: []).name }
     }
 
     /// The names of the tables that hold an entity's index: those of FTS5, and that of the outdated entries.
@@ -98,13 +100,12 @@ struct SearchTable {
 
     /// Drops all parts of the index, whichever exist.
     static func drop(_ entity: String) -> String {
-        let parts = SearchPart.Kind.allCases.map { SearchPart(kind: $0, entity: entity, fields: []).name }
-        return """
-            DROP TABLE IF EXISTS \(terms(entity));
-            \(parts.map { "DROP TABLE IF EXISTS \($0);" }.joined(separator: "\n"))
-            DROP VIEW IF EXISTS \(view(entity));
-            DROP TABLE IF EXISTS \(outdated(entity));
-            """
+        """
+        DROP TABLE IF EXISTS \(terms(entity));
+        \(parts(entity).map { "DROP TABLE IF EXISTS \($0);" }.joined(separator: "\n"))
+        DROP VIEW IF EXISTS \(view(entity));
+        DROP TABLE IF EXISTS \(outdated(entity));
+        """
     }
 
     private var createView: String { "CREATE VIEW \(Self.view(entity.name)) AS\n\(searched)" }
