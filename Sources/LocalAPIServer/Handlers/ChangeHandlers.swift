@@ -12,10 +12,10 @@ extension Handlers {
         let parameters = try QueryParameters(request)
         var mistakes = mistakes
         let limit = parameters.pageSize(100, &mistakes)
-        let wait = mistakes.collect(0) { () throws(Problem) in try parameters.integer("wait", in: 0...60, else: 0) }
+        let wait = mistakes.collect(0, try parameters.integer("wait", in: 0...60, else: 0))
         let filter = changeFilter(parameters, &mistakes)
-        let epoch: String? = mistakes.collect(nil) { () throws(Problem) in try parameters.value("epoch") }
-        let given: Int64? = mistakes.collect(nil) { () throws(Problem) in try parameters.position("since") }
+        let epoch: String? = mistakes.collect(nil, try parameters.value("epoch"))
+        let given: Int64? = mistakes.collect(nil, try parameters.position("since"))
         try mistakes.throwAny()
         if let epoch { try requireEpoch(epoch) }
         let since = try given ?? store.position()
@@ -75,7 +75,7 @@ extension Handlers {
     func changeFilter(_ parameters: QueryParameters, _ mistakes: inout Mistakes) -> ChangeFilter {
         var filter = ChangeFilter()
         filter.entities = entityNames(parameters, &mistakes)
-        filter.kinds = mistakes.collect(nil) { () throws(Problem) in try parameters.choices("kind") }
+        filter.kinds = mistakes.collect(nil, try parameters.choices("kind"))
         return filter
     }
 

@@ -9,11 +9,9 @@ extension Handlers {
     func conflicts(_ request: Request) async throws -> Response {
         let parameters = try QueryParameters(request)
         var mistakes = mistakes
-        let before = mistakes.collect(Int.max) { () throws(Problem) in
-            try parameters.integer("cursor", in: 0...Int.max, else: Int.max)
-        }
+        let before = mistakes.collect(Int.max, try parameters.integer("cursor", in: 0...Int.max, else: Int.max))
         let limit = parameters.pageSize(50, &mistakes)
-        let open = mistakes.collect(false) { () throws(Problem) in try parameters.flag("open") }
+        let open = mistakes.collect(false, try parameters.flag("open"))
         try mistakes.throwAny()
         let (conflicts, next) = try await store.away(for: ReadCaller(request)) {
             try $0.conflicts(before: Int64(before), open: open, limit: limit)

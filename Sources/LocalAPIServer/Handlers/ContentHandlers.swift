@@ -114,7 +114,7 @@ extension Handlers {
     private func kept(_ entity: Entity, _ key: String, _ request: Request) async throws -> Kept {
         var mistakes = mistakes
         let parameters = try QueryParameters(request)
-        var freshness = mistakes.collect(.cachedFirst) { () throws(Problem) in try Freshness(parameters, request) }
+        var freshness = mistakes.collect(.cachedFirst, try Freshness(parameters, request))
         try mistakes.throwAny()
         if Freshness.isOnlyIfCached(request) { freshness = .cachedOnly }
         guard let contents = engine.contents, var status = try store.contentStatus(of: key, entity.name) else {

@@ -9,14 +9,13 @@ extension Handlers {
     func dashboard(_ request: Request) async throws -> Response {
         let parameters = try QueryParameters(request)
         var mistakes = mistakes
-        let period = mistakes.collect(DashboardPeriod.today) { () throws(Problem) in
-            try parameters.choice("period", called: "period") ?? .today
-        }
+        let period = mistakes.collect(
+            DashboardPeriod.today, try parameters.choice("period", called: "period") ?? .today)
         guard let plan = schema.dashboard else {
             try mistakes.throwAny()
             throw Problem.notFound("the schema \(schema.name) declares no dashboard")
         }
-        let user: String? = mistakes.collect(nil) { () throws(Problem) in try self.user(parameters, plan) }
+        let user: String? = mistakes.collect(nil, try self.user(parameters, plan))
         try mistakes.throwAny()
         let stretches = calendar.stretches(of: period, at: now())
         let counts = plan.figures.filter(\.isCounted).map(\.count)

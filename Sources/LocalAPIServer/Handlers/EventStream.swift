@@ -20,9 +20,9 @@ extension Handlers {
         let parameters = try QueryParameters(request)
         var mistakes = mistakes
         let filter = changeFilter(parameters, &mistakes)
-        let since: Int64? = mistakes.collect(nil) { () throws(Problem) in try parameters.position("since") }
-        let epoch: String? = mistakes.collect(nil) { () throws(Problem) in try parameters.value("epoch") }
-        let last: EventID? = mistakes.collect(nil) { () throws(Problem) in try EventID(request) }
+        let since: Int64? = mistakes.collect(nil, try parameters.position("since"))
+        let epoch: String? = mistakes.collect(nil, try parameters.value("epoch"))
+        let last: EventID? = mistakes.collect(nil, try EventID(request))
         try mistakes.throwAny()
         if let epoch = last?.epoch ?? epoch { try requireEpoch(epoch) }
         let start = try last?.position ?? since ?? store.position()

@@ -54,9 +54,7 @@ extension Handlers {
         }
         var mistakes = mistakes
         let parameters = try QueryParameters(request)
-        let removed = mistakes.collect([]) { () throws(Problem) in
-            try parameters.names("remove") ?? []
-        }
+        let removed = mistakes.collect([], try parameters.names("remove") ?? [])
         let fields = try mistakes.object(request)
         let response = try await write(request, mistakes) { transaction in
             let id = try number(id)
@@ -70,7 +68,7 @@ extension Handlers {
     func discard(_ id: String, _ request: Request) async throws -> Response {
         let parameters = try QueryParameters(request)
         var mistakes = mistakes
-        let cascade = mistakes.collect(false) { () throws(Problem) in try parameters.flag("cascade") }
+        let cascade = mistakes.collect(false, try parameters.flag("cascade"))
         let response = try await write(request, mistakes) { transaction in
             try transaction.discard(number(id), cascade: cascade)
             return .done

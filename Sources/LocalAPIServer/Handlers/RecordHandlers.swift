@@ -17,9 +17,7 @@ extension Handlers {
             }
             return query
         }
-        let limit = mistakes.collect(20) { () throws(Problem) in
-            try parameters.integer("limit", in: 1...100, else: 20)
-        }
+        let limit = mistakes.collect(20, try parameters.integer("limit", in: 1...100, else: 20))
         let names = entityNames(parameters, &mistakes)
         guard let query, mistakes.isEmpty else { throw mistakes.problem }
         try await store.catchUpSearch(for: ReadCaller(request))

@@ -32,13 +32,11 @@ struct RecordQuery {
         let parameters = try QueryParameters(request)
         var mistakes = handlers.mistakes
         caller = ReadCaller(request)
-        include = mistakes.collect([]) { () throws(Problem) in
-            try parameters.inclusions(of: entity, in: handlers.schema)
-        }
-        labels = mistakes.collect(false) { () throws(Problem) in try parameters.flag("labels") }
-        server = mistakes.collect(false) { () throws(Problem) in try parameters.flag("server") }
-        fields = mistakes.collect(nil) { () throws(Problem) in try parameters.fields() }
-        freshness = mistakes.collect(.cachedFirst) { () throws(Problem) in try Freshness(parameters, request) }
+        include = mistakes.collect([], try parameters.inclusions(of: entity, in: handlers.schema))
+        labels = mistakes.collect(false, try parameters.flag("labels"))
+        server = mistakes.collect(false, try parameters.flag("server"))
+        fields = mistakes.collect(nil, try parameters.fields())
+        freshness = mistakes.collect(.cachedFirst, try Freshness(parameters, request))
         if let fields {
             let unknown = try handlers.store.mistakes(in: ListQuery(entity: entity.name, fields: fields))
             mistakes.add(unknown.map { .parameter($0.field, $0.message) })

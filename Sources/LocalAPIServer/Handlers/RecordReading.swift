@@ -107,7 +107,7 @@ extension Handlers {
         var mistakes = mistakes
         let parameters = try QueryParameters(request)
         let limit = parameters.pageSize(50, &mistakes)
-        let after: Int64? = mistakes.collect(nil) { () throws(Problem) in try parameters.position("cursor") }
+        let after: Int64? = mistakes.collect(nil, try parameters.position("cursor"))
         try mistakes.throwAny()
         let (entries, next) = try await store.away(for: ReadCaller(request)) { [name = entity.name] store in
             try store.history(of: name, key: key, after: after ?? 0, limit: limit)

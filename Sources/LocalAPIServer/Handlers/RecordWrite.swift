@@ -38,7 +38,7 @@ struct RecordWrite: Sendable {
     init(_ entity: Entity, _ kind: Kind, _ request: Request, _ mistakes: inout Mistakes) throws(Problem) {
         self.init(of: HeldEntity(entity), kind: kind)
         if operation != .create {
-            conditions = mistakes.collect(conditions) { () throws(Problem) in try WriteConditions(request) }
+            conditions = mistakes.collect(conditions, try WriteConditions(request))
         }
         if operation != .delete { body = try mistakes.object(request) }
     }

@@ -10,8 +10,8 @@ extension Handlers {
         let parameters = try QueryParameters(request)
         var mistakes = mistakes
         let limit = parameters.pageSize(50, &mistakes)
-        let states = mistakes.collect([]) { () throws(Problem) in try parameters.reminderStates() }
-        let place: ReminderPlace? = mistakes.collect(nil) { () throws(Problem) in try parameters.reminderPlace() }
+        let states = mistakes.collect([], try parameters.reminderStates())
+        let place: ReminderPlace? = mistakes.collect(nil, try parameters.reminderPlace())
         try mistakes.throwAny()
         let (reminders, next) = try await store.away(for: ReadCaller(request)) {
             try $0.reminders(in: states, after: place, limit: limit)

@@ -26,7 +26,7 @@ extension Handlers {
     func sync(_ request: Request) async throws -> Response {
         var mistakes = mistakes
         let parameters = try QueryParameters(request)
-        let waits = mistakes.collect(false) { () throws(Problem) in try parameters.flag("wait") }
+        let waits = mistakes.collect(false, try parameters.flag("wait"))
         let wanted =
             try request.body.isEmpty ? SyncRequest() : syncRequest(mistakes.object(request), &mistakes)
         try mistakes.throwAny()
@@ -77,7 +77,7 @@ extension Handlers {
         }
         // A caller needs some of them, however many there are.
         for name in Set(names).filter({ schema[$0] == nil }).sorted().prefix(20) {
-            mistakes.collect { () throws(Problem) in try requireEntity(name) }
+            mistakes.collect(try requireEntity(name))
         }
         return Set(names)
     }

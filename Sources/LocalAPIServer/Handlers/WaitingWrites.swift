@@ -14,7 +14,7 @@ extension Handlers {
     /// of the first request.
     func change(_ entity: Entity, _ kind: RecordWrite.Kind, _ request: Request) async throws -> Response {
         var mistakes = mistakes
-        let wait: PushWait? = mistakes.collect(nil) { () throws(Problem) in try PushWait(request) }
+        let wait: PushWait? = mistakes.collect(nil, try PushWait(request))
         let write = try RecordWrite(entity, kind, request, &mistakes)
         var written = try await once(request, mistakes) { transaction in
             let done = try write.perform(in: transaction, isTracked: wait != nil)
@@ -108,9 +108,7 @@ struct PushWait {
     init?(_ request: Request) throws(Problem) {
         let parameters = try QueryParameters(request)
         var mistakes = Mistakes()
-        let timeout = mistakes.collect(10) { () throws(Problem) in
-            try parameters.integer("timeout", in: 1...Self.longest, else: 10)
-        }
+        let timeout = mistakes.collect(10, try parameters.integer("timeout", in: 1...Self.longest, else: 10))
         let waits = mistakes.collect(false) { () throws(Problem) in
             guard let wait = try parameters.value("wait") else { return false }
             guard wait == "pushed" else { throw .parameter("wait", "expected pushed") }

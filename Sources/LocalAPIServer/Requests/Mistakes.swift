@@ -18,7 +18,13 @@ struct Mistakes {
         }
     }
 
+    mutating func collect<Value>(_ standard: Value, _ read: @autoclosure () throws(Problem) -> Value) -> Value {
+        collect(standard, read)
+    }
+
     mutating func collect(_ read: () throws(Problem) -> Void) { collect((), read) }
+
+    mutating func collect(_ read: @autoclosure () throws(Problem) -> Void) { collect((), read) }
 
     mutating func add(_ more: [Problem]) { problems += more.prefix(Self.most - problems.count) }
 
@@ -46,7 +52,7 @@ extension Mistakes {
     /// The body as a JSON object. If it is none, throws all mistakes so far and this one: a write without its body has no
     /// more to check.
     mutating func object(_ request: Request) throws(Problem) -> JSONText {
-        let body: JSONText? = collect(.none) { () throws(Problem) in try Self.object(request) }
+        let body: JSONText? = collect(.none, try Self.object(request))
         guard let body else { throw problem }
         return body
     }

@@ -11,19 +11,19 @@ extension QueryParameters {
                 ? try integer("limit", in: 1...Int.max, else: Int.max)
                 : try integer("limit", in: 1...1000, else: 50)
         }
-        query.cursor = mistakes.collect(nil) { () throws(Problem) in try value("cursor") }
-        query.count = mistakes.collect(false) { () throws(Problem) in try flag("count") }
-        query.labels = mistakes.collect(false) { () throws(Problem) in try flag("labels") }
-        query.sort = mistakes.collect([]) { () throws(Problem) in try sort() }
-        query.fields = mistakes.collect(nil) { () throws(Problem) in try fields() }
-        query.search = mistakes.collect(nil) { () throws(Problem) in try searchQuery("q") }
-        query.sync = mistakes.collect(nil) { () throws(Problem) in try choice("sync", called: "state") }
+        query.cursor = mistakes.collect(nil, try value("cursor"))
+        query.count = mistakes.collect(false, try flag("count"))
+        query.labels = mistakes.collect(false, try flag("labels"))
+        query.sort = mistakes.collect([], try sort())
+        query.fields = mistakes.collect(nil, try fields())
+        query.search = mistakes.collect(nil, try searchQuery("q"))
+        query.sync = mistakes.collect(nil, try choice("sync", called: "state"))
         refuseRepeatedFilters(except: Self.ofLists, &mistakes)
         let reader = FilterReader(entity: entity)
         for item in items where !Self.ofLists.contains(item.name) && !mistakes.isFull {
-            mistakes.collect { () throws(Problem) in try reader.read(item.name, item.value, into: &query) }
+            mistakes.collect(try reader.read(item.name, item.value, into: &query))
         }
-        mistakes.collect { () throws(Problem) in try FilterReader.checkSize(of: query) }
+        mistakes.collect(try FilterReader.checkSize(of: query))
         for name in format.excluded {
             mistakes.collect { () throws(Problem) in
                 guard try value(name) != nil else { return }
@@ -45,10 +45,10 @@ extension QueryParameters {
     /// The query of the queue.
     func pendingQuery(_ mistakes: inout Mistakes) -> PendingQuery {
         var query = PendingQuery()
-        query.record = mistakes.collect(nil) { () throws(Problem) in try value("record") }
-        query.sort = mistakes.collect([]) { () throws(Problem) in try sort() }
+        query.record = mistakes.collect(nil, try value("record"))
+        query.sort = mistakes.collect([], try sort())
         query.limit = pageSize(50, &mistakes)
-        query.cursor = mistakes.collect(nil) { () throws(Problem) in try value("cursor") }
+        query.cursor = mistakes.collect(nil, try value("cursor"))
         let others = ["record", "sort", "limit", "cursor"]
         refuseRepeatedFilters(except: others, &mistakes)
         for item in items where !others.contains(item.name) && !mistakes.isFull {

@@ -120,7 +120,7 @@ struct QueryParameters {
 
     /// `limit` of a page.
     func pageSize(_ standard: Int, _ mistakes: inout Mistakes) -> Int {
-        mistakes.collect(standard) { () throws(Problem) in try integer("limit", in: 1...1000, else: standard) }
+        mistakes.collect(standard, try integer("limit", in: 1...1000, else: standard))
     }
 
     /// A position in the change log; nil when it is missing.

@@ -23,7 +23,7 @@ struct RequestShape: Sendable {
             mistakes.add(Self.strays(try QueryParameters(request), known: parameters))
         }
         if isRepeatable { mistakes.collect { () throws(Problem) in _ = try IdempotencyKey(request) } }
-        if !checksConditions { mistakes.collect { () throws(Problem) in try WriteConditions.refuse(request) } }
+        if !checksConditions { mistakes.collect(try WriteConditions.refuse(request)) }
         // An empty object asks for nothing, and many clients send one with every POST.
         if !takesBody, !request.body.isEmpty, request.body != Array("{}".utf8) {
             mistakes.add([.body("", "this call takes no body; send it without one", .unexpectedBody)])

@@ -12,9 +12,9 @@ extension Handlers {
     /// A caller that waits gets 202 if any operation is not confirmed.
     func batch(_ request: Request) async throws -> Response {
         var mistakes = mistakes
-        let wait: PushWait? = mistakes.collect(nil) { () throws(Problem) in try PushWait(request) }
+        let wait: PushWait? = mistakes.collect(nil, try PushWait(request))
         let body = try mistakes.object(request)
-        let batch: BatchRequest? = mistakes.collect(nil) { () throws(Problem) in try BatchRequest(body, schema) }
+        let batch: BatchRequest? = mistakes.collect(nil, try BatchRequest(body, schema))
         guard let batch else { throw mistakes.problem }
         let place = try wait.map { _ in try placeToWait(request) }
         defer { withExtendedLifetime(place) {} }

@@ -68,7 +68,7 @@ extension Handlers {
     ) throws -> (ListQuery, [Inclusion]) {
         var mistakes = mistakes
         let query = parameters.listQuery(of: entity, as: format, &mistakes)
-        let include = mistakes.collect([]) { () throws(Problem) in try parameters.inclusions(of: entity, in: schema) }
+        let include = mistakes.collect([], try parameters.inclusions(of: entity, in: schema))
         guard !mistakes.isEmpty else { return (query, include) }
         mistakes.add(try store.mistakes(in: query).map { .parameter($0.field, $0.message) })
         try mistakes.throwAny()

@@ -19,7 +19,7 @@ extension Handlers {
     func signIn(_ request: Request) async throws -> Response {
         var mistakes = mistakes
         let body = try mistakes.object(request)
-        let step: SignInStep? = mistakes.collect(nil) { () throws(Problem) in try SignInStep(body) }
+        let step: SignInStep? = mistakes.collect(nil, try SignInStep(body))
         guard let step, mistakes.isEmpty else { throw mistakes.problem }
         guard let signIns = parts.signIns else {
             throw Problem(
