@@ -108,10 +108,11 @@ struct DashboardStatement {
         var parts: [String] = []
         for condition in conditions {
             let column = "CAST(\(table.plain(for: condition.field, of: "\(alias).")) AS TEXT)"
-            let values = condition.values.map { bind(table.columnText($0, of: condition.field)) }.joined(separator: ", ")
+            let values = condition.values.map { bind(table.columnText($0, of: condition.field)) }
+            let list = values.joined(separator: ", ")
             parts.append(
                 condition.excluded
-                    ? "(\(column) IS NULL OR \(column) NOT IN (\(values)))" : "\(column) IN (\(values))")
+                    ? "(\(column) IS NULL OR \(column) NOT IN (\(list)))" : "\(column) IN (\(list))")
         }
         return parts.joined(separator: " AND ")
     }
