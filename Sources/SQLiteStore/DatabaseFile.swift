@@ -23,10 +23,22 @@ package struct DatabaseFile: Sendable {
     /// Deletes a temporary database with its log, if there is one.
     package func delete() { for suffix in ["", "-wal", "-shm"] { unlink(path + suffix) } }
 
+    /// What files have together, in bytes; those that cannot be seen count as empty. No more than a fourth of what an integer can
+    /// hold, so that others can be added to it: another program may have made files of holes of any size.
+    package static func size(of files: [String]) -> Int {
+        let most = Int.max / 4
+        return files.reduce(0) { sum, file in
+            let size = try? FileManager.default.attributesOfItem(atPath: file)[.size] as? Int
+            return min(sum + min(size ?? 0, most), most)
+        }
+    }
+
     /// Moves the closed database at `fresh` here. Returns the new name of the old one; nil if there was none.
     @discardableResult
     package func replace(with fresh: String, _ reason: Reason, at now: Timestamp) throws -> String? {
-        guard DiskSpace.size(of: [fresh + "-wal"]) == 0 else { throw CacheError.unwritable("\(fresh) has a log of its own; try again") }
+        guard Self.size(of: [fresh + "-wal"]) == 0 else {
+            throw CacheError.unwritable("\(fresh) has a log of its own; try again")
+        }
         for suffix in ["-wal", "-shm"] { unlink(fresh + suffix) }
         try move(fresh, to: "\(path).next.\(reason.rawValue)-\(Self.stamp(now))")
         return try finishReplacing().last

@@ -132,7 +132,8 @@ package struct CacheMeasures: Sendable {
 
 extension CacheStore {
     package func measures() throws -> CacheMeasures {
-        let (databaseBytes, logBytes) = (DiskSpace.size(of: [pool.path]), DiskSpace.size(of: [pool.path + "-wal"]))
+        let databaseBytes = DatabaseFile.size(of: [pool.path])
+        let logBytes = DatabaseFile.size(of: [pool.path + "-wal"])
         return try snapshot { db in
             let tallies = try Self.numbers("SELECT name, count FROM sync_tally", db)
             let cursors = try Row.fetchAll(

@@ -94,13 +94,13 @@ struct DamagedFile {
     /// Whether there is room for a copy, and the file is not one of holes, which another program can have made of any length.
     private var mayBeCopied: Bool {
         guard let file = ScannedFile(path: path), let free = DiskSpace(beside: path)?.free else { return false }
-        return !file.isHollow && DiskSpace.size(of: [path, path + "-wal"]) <= free
+        return !file.isHollow && DatabaseFile.size(of: [path, path + "-wal"]) <= free
     }
 
     /// The possible first pages: the header alone, which is the same in all our databases, or a backup's first page,
     /// which says where each table begins; that never changes.
     private func beginnings() -> [Data] {
-        let header = header(pageCount: DiskSpace.size(of: [path]) / Self.pageSize)
+        let header = header(pageCount: DatabaseFile.size(of: [path]) / Self.pageSize)
         var found = [header]
         for backup in backups.prefix(1) {
             let file = FileHandle(forReadingAtPath: backup)

@@ -15,7 +15,7 @@ struct OpeningCheck {
 
     /// Throws `.incompatible` for a file of a newer version, `.damaged`, or SQLite's error. An empty file passes.
     func run() throws {
-        guard DiskSpace.size(of: [path, path + "-wal"]) > 0 else { return }
+        guard DatabaseFile.size(of: [path, path + "-wal"]) > 0 else { return }
         try connection.snapshot {
             let present = try Self.names("SELECT name FROM sqlite_schema WHERE type = 'table'", connection)
             guard !present.isEmpty else { return }

@@ -108,7 +108,7 @@ package enum DatabaseCopy {
 
     /// A copy must not use up the space that the daemon needs.
     private static func requireSpace(for source: String, at target: String) throws {
-        let size = DiskSpace.size(of: [source, source + "-wal"])
+        let size = DatabaseFile.size(of: [source, source + "-wal"])
         let folder = URL(fileURLWithPath: target).deletingLastPathComponent().path
         guard let free = DiskSpace(of: folder)?.free else { throw unwritable(target) }
         let needed = size + DiskSpace.reserve

@@ -22,16 +22,6 @@ package struct DiskSpace: Sendable {
         self.isReadOnly = isReadOnly
     }
 
-    /// What files have together, in bytes; those that cannot be seen count as empty. No more than a fourth of what an integer can
-    /// hold, so that others can be added to it: another program may have made files of holes of any size.
-    package static func size(of files: [String]) -> Int {
-        let most = Int.max / 4
-        return files.reduce(0) { sum, file in
-            let size = try? FileManager.default.attributesOfItem(atPath: file)[.size] as? Int
-            return min(sum + min(size ?? 0, most), most)
-        }
-    }
-
     /// Where the file is, whether or not it exists; nil if its folder does not.
     package init?(beside file: String) { self.init(of: URL(fileURLWithPath: file).deletingLastPathComponent().path) }
 

@@ -165,7 +165,7 @@ struct StateChecks {
         let text = "\(free >> 20) MiB free in \(folder)"
         if free < DiskSpace.reserve { return .error("disk", text, "free some space: writes will fail soon") }
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-        let size = DiskSpace.size(of: names.filter { $0.hasSuffix(".db") }.map { "\(folder)/\($0)" })
+        let size = DatabaseFile.size(of: names.filter { $0.hasSuffix(".db") }.map { "\(folder)/\($0)" })
         guard free > 2 * size + DiskSpace.reserve else {
             return .warning(
                 "disk", text, "free some space: backups and a rescue need as much space again as the database")
