@@ -84,7 +84,7 @@ struct Merge {
                 try conflicts.decideOpen(of: change.id, field: field, .local)
                 continue
             }
-            if try isOurs(server, of: field, change, own) {
+            if try isOurs(server, from: before, of: field, own.with(change)) {
                 if change.tried, !isShown { shown.append((field, server, before)) }
                 change = try take(.local, of: field, in: change)
                 // Both sides agree by now.
@@ -141,15 +141,13 @@ struct Merge {
         try SettlingTable(entity: entity.name, db: context.db).save(row)
     }
 
-    /// Whether the server has a value from this change or from one before it, or what it made of one that it was sent.
+    /// Whether the server has a value of these, or what it made of one that it was sent.
     private func isOurs(
-        _ server: JSONText, of field: String, _ change: OutboxTable.Entry, _ own: OwnValues
+        _ server: JSONText, from before: JSONText, of field: String, _ own: OwnValues
     ) throws -> Bool {
-        var own = own
-        own.add(change)
         if own.contains(server, of: field) { return true }
         return try own.sent[field, default: []].contains {
-            try isFilled($0, from: change.base[field] ?? .null, in: server)
+            try isMade(server, of: $0, before: before, in: field)
                 || context.learn($0, as: server, of: field, entity)
         }
     }
@@ -194,7 +192,9 @@ struct Merge {
         // an edit.
         let (server, base) = (entity.withoutDerivedFields(remote), entity.withoutDerivedFields(change.base))
         guard !change.base.members.isEmpty, !sealer.isEquivalent(server, base) else { return }
-        let isOurs = try isOwnChange(change.base, remote) { field, value in own.contains(value, of: field) }
+        let isOurs = try isOwnChange(change.base, remote) { field, value in
+            try isOurs(value, from: entity.value(of: field, in: change.base) ?? .null, of: field, own)
+        }
         if isOurs { return try queue.store(change.body, base: remote, of: change, makeID: context.makeID) }
         let dispute = Conflict.Dispute(
             change: change, field: nil, base: change.base, local: nil, server: remote,
@@ -210,7 +210,7 @@ struct Merge {
     /// they are no work of others. `isAnswer`: the new version is the answer to it, which was received just now.
     func isOwnChange(
         _ before: JSONText, _ now: JSONText, isAnswer: Bool = false,
-        _ isOwn: (_ field: String, _ value: JSONText) -> Bool
+        _ isOwn: (_ field: String, _ value: JSONText) throws -> Bool
     ) throws -> Bool {
         let comparison = try context.comparison(entity)
         var (hasOwn, moved) = (isAnswer, false)
@@ -221,7 +221,7 @@ struct Merge {
             else { continue }
             let old = entity.value(of: field.name, in: before) ?? .null
             if comparison.isSame(old, new, of: field.name) { continue }
-            if isOwn(field.name, new) {
+            if try isOwn(field.name, new) {
                 hasOwn = true
             } else if isSetByServer(field.name) || isAnswer && isTime(new, ofAnswerFor: field) {
                 moved = true

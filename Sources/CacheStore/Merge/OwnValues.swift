@@ -21,6 +21,12 @@ struct OwnValues {
         }
     }
 
+    func with(_ change: OutboxTable.Entry) -> OwnValues {
+        var own = self
+        own.add(change)
+        return own
+    }
+
     func contains(_ value: JSONText, of field: String) -> Bool {
         values[field, default: []].contains { comparison.isSame(value, $0, of: field) }
     }

@@ -20,13 +20,13 @@ struct RewrittenListTests {
         return cache
     }
 
-    /// An edit whose answer was lost, and another one behind it.
-    private func edited(_ cache: TestCache, _ body: String, then next: String) async throws {
+    /// An edit whose answer was lost, and another one behind it, if there is one.
+    private func edited(_ cache: TestCache, _ body: String, then next: String?) async throws {
         try await cache.change("orders", "a", body)
         let change = try await cache.begun()
         let lost = PushFailure(.timeout, message: "no answer")
         try await cache.store.finish(change.id, .waiting(lost, at: now, counted: true), at: now)
-        try await cache.change("orders", "a", next)
+        if let next { try await cache.change("orders", "a", next) }
     }
 
     private func creation(_ body: String) async throws -> (OutboxChange, Entity) {
@@ -158,6 +158,24 @@ struct RewrittenListTests {
         _ = try await cache.pull("orders", #"[{"id":"a","place":\#(shown)}]"#)
         #expect(try cache.conflictCount() == 0)
         #expect(try cache.record("orders", "a")?["place"]?["city"] == "Hull")
+    }
+
+    @Test(
+        "a deletion is no conflict with an edit before it whose answer was lost, whatever the server has made of that",
+        arguments: [
+            (#"{"tags":["Zed","News"]}"#, #""tags":["news","zed"]"#, true),
+            (#"{"tags":null}"#, #""tags":[]"#, true),
+            (#"{"place":{"city":"Leeds"}}"#, #""place":{"city":"Leeds","country":"GB"}"#, true),
+            (#"{"notes":" N "}"#, #""notes":"N""#, true),
+            (#"{"place":{"city":"Leeds"}}"#, #""place":{"city":"Bath","country":"GB"}"#, false),
+            (#"{"notes":" N "}"#, #""notes":"N","place":{"city":"Bath"}"#, false),
+        ])
+    func deleted(_ sent: String, _ shown: String, isOurs: Bool) async throws {
+        let cache = try await cache(#"{"id":"a","tags":["a"],"place":null,"notes":"n"}"#)
+        try await edited(cache, sent, then: nil)
+        try await cache.store.delete("orders", key: "a", at: now)
+        _ = try await cache.pull("orders", #"[{"id":"a",\#(shown)}]"#)
+        #expect(try (cache.conflictCount() == 0) == isOurs)
     }
 
     @Test("an object from which a member was only taken out, and that has it still, is an edit by others")
