@@ -102,8 +102,18 @@ struct Merge {
     /// Whether a server makes this value of what was sent, in a way that says so by itself.
     private func isMade(_ server: JSONText, of sent: JSONText, before: JSONText, in field: String) -> Bool {
         if sent.kind == .null { return entity[field: field]?.isZero(server) ?? false }
-        return isFilled(sent, from: before, in: server)
+        return isFilled(sent, from: before, in: server) || Self.isCut(sent, from: before, to: server)
     }
+
+    /// Whether the server has cut a text that was sent: its text is the beginning of that one, with enough in it that is new.
+    private static func isCut(_ sent: JSONText, from before: JSONText, to server: JSONText) -> Bool {
+        guard let sent = sent.string?.utf8, let server = server.string?.utf8, sent.starts(with: server) else { return false }
+        let known = zip(before.string?.utf8 ?? "".utf8, server).prefix { $0 == $1 }.count
+        return server.count - known >= leastOfCut
+    }
+
+    /// Of a new text in bytes: fewer could be another's.
+    private static let leastOfCut = 16
 
     /// Whether the server shows what was sent with members that it filled in, or has merged into an object that was there.
     private func isFilled(_ sent: JSONText, from before: JSONText, in server: JSONText) -> Bool {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import CacheStore
 
-@Suite("Lists and objects that a server writes otherwise than they were sent")
+@Suite("Lists, objects and texts that a server writes otherwise than they were sent")
 struct RewrittenListTests {
     private static let schema = TestCache.shop
         .replacing("  orders:\n", with: "  orders:\n    conflict: manual\n")
@@ -193,6 +193,20 @@ struct RewrittenListTests {
         let shown = conflicts == 0 ? "News, zed" : "News, zed, other"
         _ = try await cache.pull("orders", #"[{"id":"a","notes":"\#(shown)"}]"#)
         #expect(try (cache.conflictCount() > 0) == (conflicts > 0))
+    }
+
+    @Test(
+        "a text that the server has cut is no conflict with the edit, unless what is left was there before or is short",
+        arguments: [
+            ("n", "The screen is broken and", true), ("The lamp works", "The screen is broken and", true),
+            ("n", "The screen is", false), ("The screen is broken and black", "The screen is broken and", false),
+            ("n", "The screen is broken but", false),
+        ])
+    func cutText(_ before: String, _ shown: String, isOurs: Bool) async throws {
+        let cache = try await cache(#"{"id":"a","notes":"\#(before)"}"#)
+        try await edited(cache, #"{"notes":"The screen is broken and the client waits"}"#, then: #"{"notes":"next"}"#)
+        _ = try await cache.pull("orders", #"[{"id":"a","notes":"\#(shown)"}]"#)
+        #expect(try (cache.conflictCount() == 0) == isOurs)
     }
 
     @Test("a list that was set back to what it was before is shown as the server has it")
