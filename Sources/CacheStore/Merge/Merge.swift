@@ -107,7 +107,9 @@ struct Merge {
 
     /// Whether the server has cut a text that was sent: its text is the beginning of that one, with enough in it that is new.
     private static func isCut(_ sent: JSONText, from before: JSONText, to server: JSONText) -> Bool {
-        guard let sent = sent.string?.utf8, let server = server.string?.utf8, sent.starts(with: server) else { return false }
+        guard let sent = sent.string?.utf8, let server = server.string?.utf8, sent.starts(with: server) else {
+            return false
+        }
         let known = zip(before.string?.utf8 ?? "".utf8, server).prefix { $0 == $1 }.count
         return server.count - known >= leastOfCut
     }

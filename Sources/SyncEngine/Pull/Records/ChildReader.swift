@@ -65,12 +65,16 @@ struct ChildReader {
 
     /// Whether nothing suggests that a record has more children than it embeds.
     func isWhole(_ list: JSONText, in record: JSONText) -> Bool {
-        list.elementCount != cut && !ListDoubt.isPart(list, at: detail.list.records, in: record)
+        !mayBeCut(at: list.elementCount) && !ListDoubt.isPart(list, at: detail.list.records, in: record)
     }
+
+    /// Whether lists of so many may be cut. Where some are, the upstream may cut at another usual number from now on, or already
+    /// does on some of its servers.
+    private func mayBeCut(at count: Int) -> Bool { cut.map { count == $0 || ListDoubt.isLimit(count) } ?? false }
 
     /// Which record says that it embeds only a part of its children, in words; nil if none of these does.
     func part(of families: [Family]) -> String? {
-        families.first { !$0.isComplete && $0.children.count != cut }.map { family in
+        families.first { !$0.isComplete && !mayBeCut(at: $0.children.count) }.map { family in
             """
             \(parent.name)/\(family.key.plain.cut(toBytes: 100)) says that it has more than the \(family.children.count.grouped) \
             that it shows; let pull.detail of \(parent.name) read them by a path
@@ -206,10 +210,11 @@ struct ChildReader {
     }
 
     private func cutWords(of reading: Reading, last: Page, pages: Int) -> String? {
-        guard let cut, reading.children.count == cut, last.next == nil,
-            ListDoubt.reason(detail.list, pages: pages, records: cut, last: last) != nil
+        let count = reading.children.count
+        guard mayBeCut(at: count), last.next == nil,
+            ListDoubt.reason(detail.list, pages: pages, records: count, last: last) != nil
         else { return nil }
-        return Self.words(cut: cut, detail.entity, of: parent)
+        return Self.words(cut: count, detail.entity, of: parent)
     }
 
     private func key(_ child: JSONText) -> String { detail.key.flatMap { child[$0]?.plain } ?? child.text }

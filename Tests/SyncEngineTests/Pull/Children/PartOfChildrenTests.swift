@@ -77,8 +77,8 @@ struct PartOfChildrenTests {
         try test.upstream.serve(["[\(orders.joined(separator: ","))]"], singles: true)
     }
 
-    @Test("a child is kept that lists lack which are now cut at another number", arguments: [14...25, 6...25], [1, 3])
-    func raised(_ numbers: ClosedRange<Int>, first: Int) async throws {
+    /// Orders a, b and c with messages 1 to 25 each. Their lists have shown the newest ten, on four days.
+    private func cutAtTen() async throws -> TestPull {
         let test = try TestPull(Self.embedded, changing: TestPull.withoutMessages)
         for day in 1...4 {
             let shown = (day * 5 - 4)...(day * 5 + 5)
@@ -86,6 +86,12 @@ struct PartOfChildrenTests {
             try await test.pull()
         }
         #expect(try test.keys("messages").count == 75)
+        return test
+    }
+
+    @Test("a child is kept that lists lack which are now cut at another number", arguments: [14...25, 6...25], [1, 3])
+    func raised(_ numbers: ClosedRange<Int>, first: Int) async throws {
+        let test = try await cutAtTen()
         let raised = ["a": numbers, "b": numbers, "c": numbers]
         try serve(test, first == 3 ? raised : ["a": numbers, "b": 16...25, "c": 16...25], on: 5)
         let reader = RecordReader(schema: test.schema, store: test.store, upstream: test.upstream)
@@ -97,6 +103,16 @@ struct PartOfChildrenTests {
         for isFull in [false, true, true] { try await test.pull(full: isFull) }
         #expect(try test.keys("messages").count == 75)
         #expect(try drift(test).first?.contains("show exactly \(numbers.count) messages") == true)
+    }
+
+    @Test("children are kept while some servers of the upstream cut their lists at one number, and some at another")
+    func changing() async throws {
+        let test = try await cutAtTen()
+        for day in 5...8 {
+            try serve(test, ["a": 16...25, "b": day.isMultiple(of: 2) ? 16...25 : 6...25, "c": 6...25], on: day)
+            try await test.pull(full: true)
+        }
+        #expect(try test.keys("messages").count == 75)
     }
 
     @Test("lists that become shorter at once are cut if three of them end at a usual number", arguments: [2, 3])
