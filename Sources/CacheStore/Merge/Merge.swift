@@ -114,8 +114,8 @@ struct Merge {
         return server.count - known >= leastOfCut
     }
 
-    /// Of a new text in bytes: fewer could be another's.
-    private static let leastOfCut = 16
+    /// How many new bytes must be left: with fewer, as in `https://shop.example`, it could be another's.
+    private static let leastOfCut = 24
 
     /// Whether the server shows what was sent with members that it filled in, or has merged into an object that was there.
     private func isFilled(_ sent: JSONText, from before: JSONText, in server: JSONText) -> Bool {

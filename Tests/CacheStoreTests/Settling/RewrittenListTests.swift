@@ -198,9 +198,9 @@ struct RewrittenListTests {
     @Test(
         "a text that the server has cut is no conflict with the edit, unless what is left was there before or is short",
         arguments: [
-            ("n", "The screen is broken and", true), ("The lamp works", "The screen is broken and", true),
-            ("n", "The screen is", false), ("The screen is broken and black", "The screen is broken and", false),
-            ("n", "The screen is broken but", false),
+            ("n", "The screen is broken and the", true), ("The lamp works", "The screen is broken and the", true),
+            ("n", "The screen is broken", false), ("n", "The screen is broken but the", false),
+            ("The screen is broken and the new", "The screen is broken and the", false),
         ])
     func cutText(_ before: String, _ shown: String, isOurs: Bool) async throws {
         let cache = try await cache(#"{"id":"a","notes":"\#(before)"}"#)
