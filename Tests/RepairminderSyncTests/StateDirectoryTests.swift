@@ -235,7 +235,7 @@ import Testing
         #expect(state.left(by: "1", besides: path) == (changes == 0 ? [] : ["\(folder)/shop-new.db"]))
     }
 
-    @Test("changes that wait for another upstream are named with its address, those of other schemas are not")
+    @Test("changes that wait for another upstream are named with its address, those of another schema with its name")
     func leftElsewhere() throws {
         let former = CacheOrigin(schema: "shop", upstream: "https://b.example")
         for (name, origin, changes) in [
@@ -247,6 +247,8 @@ import Testing
         }
         let left = try state(here).leftElsewhere(besides: "\(folder)/shop-new.db")
         #expect(left.map(\.path) == ["\(folder)/shop-3.db"] && left.map(\.upstream) == ["https://b.example"])
+        let others = try state(here).leftByOtherSchemas()
+        #expect(others.map(\.path) == ["\(folder)/shop-two-5.db"] && others.map(\.schema) == ["shop-two"])
     }
 
     @Test("changes that wait for another account of this upstream are named with that account")

@@ -236,12 +236,16 @@ extension Service {
             rejection: { [rejection] in rejection.value })
     }
 
-    /// A warning for each other database with queued changes, of any account or for another upstream.
+    /// A warning for each other database with queued changes, of any account, upstream or schema.
     private func leftBehind(_ store: CacheStore, _ state: StateDirectory) throws -> [String] {
-        let elsewhere = state.leftElsewhere(besides: store.path).map { path, upstream in
-            "\(path) has queued changes for \(upstream) that are not sent; set upstream.base_url to it until they are, or move "
-                + "the cache (database move-upstream) if this is the same upstream"
-        }
+        let elsewhere =
+            state.leftElsewhere(besides: store.path).map { path, upstream in
+                "\(path) has queued changes for \(upstream) that are not sent; set upstream.base_url to it until they are, or "
+                    + "move the cache (database move-upstream) if this is the same upstream"
+            }
+            + state.leftByOtherSchemas().map { path, schema in
+                "\(path) has queued changes of the schema \(schema) that are not sent; use that schema until they are"
+            }
         guard let account = try store.account() else { return elsewhere }
         return elsewhere
             + state.left(by: account, besides: store.path).map { path in

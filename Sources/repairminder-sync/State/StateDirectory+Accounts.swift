@@ -43,6 +43,14 @@ extension StateDirectory {
         }
     }
 
+    /// Databases of other schemas where changes wait, with the schema's name.
+    func leftByOtherSchemas() -> [(path: String, schema: String)] {
+        all.sorted().compactMap { other in
+            guard let found = originOf(other), found.schema != origin.schema, hasQueue(other) else { return nil }
+            return (other, found.schema)
+        }
+    }
+
     /// Other databases of this schema and upstream where changes of other accounts wait, with the account.
     func left(byOthersThan account: String, besides path: String) -> [(path: String, account: String)] {
         guard origin.upstream != nil else { return [] }

@@ -59,9 +59,12 @@ extension StateDirectory {
     }
 
     /// The databases that may be of this schema, by their names.
-    var named: [String] {
+    var named: [String] { all.filter { $0.hasPrefix("\(folder)/\(origin.schema)-") } }
+
+    /// The databases of any schema, and the link to the one in use.
+    var all: [String] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-        return names.filter { $0.hasPrefix("\(origin.schema)-") && $0.hasSuffix(".db") }.map { "\(folder)/\($0)" }
+        return names.filter { $0.hasSuffix(".db") }.map { "\(folder)/\($0)" }
     }
 
     /// A file without an origin was written by an older version and counts as ours.
