@@ -102,8 +102,11 @@ extension Pusher {
         } catch UpstreamError.cancelled {
             throw CancellationError()
         } catch let error as UpstreamError {
-            guard answered == nil, case .malformed = error else { return nil }
-            return try await silence(about: change, entity)
+            guard answered == nil else { return nil }
+            switch error {
+            case .malformed, .another: return try await silence(about: change, entity)
+            default: return nil
+            }
         }
     }
 
@@ -135,7 +138,8 @@ extension Pusher {
         }
         guard let answered else { return nil }
         if !change.isAnswered(by: answered.record, of: entity, isLater: answered.isLater) {
-            return try await outcome(ofKeyAlone: answered, to: change, entity)
+            let outcome = try await outcome(ofKeyAlone: answered, to: change, entity)
+            return outcome.hasRecord ? outcome : try await silence(about: change, entity) ?? outcome
         }
         if try isAnother(answered, than: change, entity, said: answer.record?.record) {
             return try await outcome(ofKnownRecord: answered, to: change, entity)

@@ -71,6 +71,31 @@ struct SilenceTests {
         #expect(test.upstream.pushes.count == 1)
     }
 
+    @Test("an edit does not count as accepted while another record is read in place of its own, and no list")
+    func sameForEdit() async throws {
+        let test = try await TestEngine.with(orders: Self.orders)
+        test.upstream.setMute(true)
+        test.upstream.answerRecords(with: "b")
+        test.upstream.failList("/orders", .malformed("no list at data"))
+        try await test.change("a", #"{"notes":"mine"}"#)
+        try await test.send()
+        #expect(try test.error() == "malformed")
+        #expect(try test.store.pendingCount() == PendingCount(pending: 1, failed: 0))
+    }
+
+    @Test("a creation does not count as accepted while every request is answered with the same record, and no list")
+    func sameForCreation() async throws {
+        let test = try await TestEngine.with(orders: Self.orders)
+        try test.upstream.answer(#"{"id":"b"}"#, times: 99, applying: false)
+        test.upstream.answerRecords(with: "b")
+        test.upstream.failList("/orders", .malformed("no list at data"))
+        let key = try await test.create()
+        for minutes in 0...20 { try await test.send(after: .seconds(600 * minutes)) }
+        #expect(try test.error() == "malformed")
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 1))
+        #expect(try test.record(key)?["notes"] == "new")
+    }
+
     @Test(
         "the first creation of an entity waits while another list, which had records, shows none",
         arguments: [true, false])
