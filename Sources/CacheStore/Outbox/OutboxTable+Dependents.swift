@@ -32,8 +32,8 @@ extension OutboxTable {
         return try statement.all { BoundStatement($0).integer(0) }.compactMap(\.self)
     }
 
-    /// False if no other change is of the creation's record or has its key in its text. Most creations have none, and to read
-    /// all references for each of thousands that are discarded would take minutes.
+    /// False if no other change is of the creation's record or has its key in its text. Most creations have none, and
+    /// to read all references for each of thousands that are discarded would take minutes.
     private func mayHaveDependents(_ creation: Entry) throws -> Bool {
         try Bool.fetchOne(
             db.cachedStatement(

@@ -6,8 +6,8 @@ internal import SQLiteStore
 /// One page of the queue as SQL. Names are checked; values are always bound.
 struct PendingStatement {
     /// `blocked_by`: the change that this one waits for, directly or through others, and that does not go on by itself: it
-    /// failed, is disputed, lacks its content, or is of an entity that the schema no longer has. `lacks_content`: a creation
-    /// that is only sent with content has none.
+    /// failed, is disputed, lacks its content, or is of an entity that the schema no longer has. `lacks_content`: a
+    /// creation that is only sent with content has none.
     static func select(_ schema: EntitySchema) -> String {
         """
         WITH RECURSIVE blocked (id, blocked_by) AS (

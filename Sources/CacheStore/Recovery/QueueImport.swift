@@ -181,7 +181,9 @@ struct QueueImport {
     /// the records that were not there before; in another database those are unknown. Without a look-up only its key
     /// shows that it is a repeat, and upstreams forget keys, many after a day.
     private func isUnknowable(_ change: ExportedChange, _ entity: Entity) -> Bool {
-        guard change.tried > 0, change.kind == .create, let body = try? JSONText(parsing: change.body) else { return false }
+        guard change.tried > 0, change.kind == .create, let body = try? JSONText(parsing: change.body) else {
+            return false
+        }
         let isRecognized =
             !change.idempotencyKey.hasPrefix(OutboxChange.hiddenKeyMark)
             && entity.recognizesRepeats(of: .create, record: body, fields: [], context.schema.upstream)

@@ -47,7 +47,7 @@ struct RestoredPromisesTests {
     }
 
     @Test(
-        "a creation that may have been sent since the backup is left to a person once the upstream may have forgotten its key",
+        "a creation that may have been sent since the backup is left to a person once its key may be forgotten",
         arguments: [(23, false, "queued"), (24, false, "failed"), (24, true, "queued")])
     func forgottenKeys(hours: Int, isLookedUp: Bool, state: String) async throws {
         let create = isLookedUp ? "{ call: POST /orders, look_up: key }" : "{ call: POST /orders }"

@@ -117,7 +117,7 @@ struct UnseenSweep {
         return isServed ? findings.undecided : findings.undecided.filter { !findings.refused.contains($0.exact) }
     }
 
-    /// Says also whether the upstream still has one of the records, for the person who is to confirm that they are gone.
+    /// Says also whether the upstream still has one of the records, for a person who is to confirm the deletion.
     private func reasonToHold(_ count: Int, rows: Int) async throws -> String? {
         let allowance = puller.deletionGuard.allowance(of: entity.name, rows: rows)
         let reason: String? =
