@@ -240,8 +240,8 @@ extension Service {
     private func leftBehind(_ store: CacheStore, _ state: StateDirectory) throws -> [String] {
         let elsewhere =
             state.leftElsewhere(besides: store.path).map { path, upstream in
-                "\(path) has queued changes for \(upstream) that are not sent; set upstream.base_url to it until they are, "
-                    + "or move the cache (database move-upstream) if this is the same upstream"
+                "\(path) has queued changes for \(upstream) that are not sent; set upstream.base_url to it until they "
+                    + "are, or move the cache (database move-upstream) if this is the same upstream"
             }
             + state.leftByOtherSchemas().map { path, schema in
                 "\(path) has queued changes of the schema \(schema) that are not sent; use that schema until they are"
@@ -253,8 +253,8 @@ extension Service {
                     + "and it takes that database"
             }
             + state.left(byOthersThan: account, besides: store.path).map { path, other in
-                "\(path) has queued changes of the account \(other) that are not sent; sign in with that account, or set "
-                    + "its token and reload, until they are"
+                "\(path) has queued changes of the account \(other) that are not sent; sign in with that account, or "
+                    + "set its token and reload, until they are"
             }
     }
 
