@@ -251,6 +251,17 @@ def _squatted(postgres, database, shop):
         CREATE TRIGGER call BEFORE INSERT ON public._feed FOR EACH ROW EXECUTE FUNCTION public.call();""", database)
     said = Feed(shop, postgres, database, "items", "--schema-name", "public").once(expected=78)
     require("public._feed" in said and "planter" in said, f"it said {said!r}")
+    # A table that the feed had made, and that someone has removed since.
+    feed = Feed(shop, postgres, database, "items", "--schema-name", "yard")
+    feed.once()
+    postgres.run("""
+        GRANT CREATE, USAGE ON SCHEMA yard TO planter;
+        ALTER TABLE yard.items OWNER TO planter;
+        DELETE FROM yard._feed;
+        SET ROLE planter;
+        CREATE TRIGGER call BEFORE INSERT ON yard.items FOR EACH ROW EXECUTE FUNCTION public.call();""", database)
+    again = feed.once(expected=78)
+    require("yard.items" in again and "planter" in again, f"it said {again!r}")
     callers = postgres.run("SELECT DISTINCT name FROM public.callers", database)
     require(not callers, f"the function of a table of another user was called by {callers!r}")
     return said.splitlines()[-1]

@@ -22,7 +22,7 @@ struct FeedTarget {
         }
         // Without the lock when nothing is missing: any user of the database can hold it.
         if try !isPrepared() { try makeOwnTables() }
-        try requireOwners()
+        try requireOwners(of: Self.ownTables.map(\.0))
     }
 
     private func makeOwnTables() throws(PostgresError) {
@@ -42,16 +42,16 @@ struct FeedTarget {
         return true
     }
 
-    /// Throws if one of the feed's own tables is another user's, who was faster than the feed: what is written into it would run
-    /// functions of that user with this role's rights. The names of all other tables are in these.
-    private func requireOwners() throws(PostgresError) {
+    /// Throws if one of these tables is another user's, who was faster than the feed: what is written into it would run
+    /// functions of that user with this role's rights.
+    private func requireOwners(of tables: [String]) throws(PostgresError) {
         let foreign = try connection.run(
             """
             SELECT c.relname, r.rolname FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
             JOIN pg_catalog.pg_roles r ON r.oid = c.relowner
             WHERE n.nspname = $1 AND c.relname = ANY ($2::text[]) AND r.rolname <> current_user
             AND NOT pg_catalog.pg_has_role(c.relowner, n.nspowner, 'MEMBER')
-            """, [PostgresText.bytes(settings.schemaName), PostgresArray.of(Self.ownTables.map(\.0))]
+            """, [PostgresText.bytes(settings.schemaName), PostgresArray.of(tables)]
         ).rows(of: 2)
         guard let table = foreign.first?[0], let owner = foreign.first?[1] else { return }
         throw PostgresError(
@@ -103,6 +103,8 @@ struct FeedTarget {
     private func plans(for entities: [FeedEntity]) throws(PostgresError) -> [FeedPlan] {
         let tables = try connection.run("SELECT entity, name, key, history FROM \(schema)._feed_tables")
             .rows(of: 4)
+        // Another user may have made one that someone has removed.
+        try requireOwners(of: tables.compactMap { $0[1] })
         let columns = try connection.run(
             "SELECT entity, field, type, name FROM \(schema)._feed_columns ORDER BY field, type"
         ).rows(of: 4)
