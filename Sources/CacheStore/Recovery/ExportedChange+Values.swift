@@ -20,7 +20,7 @@ extension ExportedChange {
         let own = [
             entity, recordKey, body, base, edited, idempotencyKey, orderGroup, errorClass, errorMessage, content,
             contentType,
-            record, latest, trace,
+            record, latest, trace, sent,
         ]
         let others = (conflicts ?? []).flatMap { [$0.field, $0.base, $0.local, $0.server, $0.rule] }
         return (own + others).contains { ($0?.utf8.count ?? 0) > Self.longest }
@@ -32,6 +32,7 @@ extension ExportedChange {
     private var wrongJSON: String? {
         if let record, !Self.isJSON(record) { return "record is not JSON" }
         if let latest, !Self.isJSON(latest) { return "latest is not JSON" }
+        if let sent, !Self.isJSON(sent) { return "sent is not JSON" }
         for conflict in conflicts ?? [] {
             if let name = conflict.wrongValue { return "conflicts.\(name) is not JSON" }
         }
@@ -86,7 +87,8 @@ extension ExportedChange {
         [
             ("id", id, Self.ids), ("attempt_count", Int64(attemptCount), Self.counts),
             ("tried", Int64(tried), Self.counts), ("created_at", createdAt, Self.times),
-            ("last_attempt_at", lastAttemptAt, Self.times), ("next_attempt_at", nextAttemptAt, Self.times),
+            ("last_attempt_at", lastAttemptAt, Self.times), ("first_attempt_at", firstAttemptAt, Self.times),
+            ("next_attempt_at", nextAttemptAt, Self.times),
             ("error_status", errorStatus.map { Int64($0) }, Self.statuses), ("known_pk", knownPk, Self.sizes),
             ("content_size", contentSize.map { Int64($0) }, Self.sizes),
         ]

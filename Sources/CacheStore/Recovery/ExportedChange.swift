@@ -40,17 +40,20 @@ package struct ExportedChange: Codable, FetchableRecord, Sendable, Equatable {
     package var latest: String?
     /// The change's undecided conflicts.
     package var conflicts: [ExportedConflict]?
-    /// As the queue keeps it.
+    /// As the queue keeps them.
     package var trace: String?
+    package var sent: String?
+    package var firstAttemptAt: Int64?
 
     enum CodingKeys: String, CodingKey {
-        case id, entity, operation, body, base, edited, state, tried, content, record, latest, conflicts, trace
+        case id, entity, operation, body, base, edited, state, tried, content, record, latest, conflicts, trace, sent
         case recordKey = "record_key"
         case idempotencyKey = "idempotency_key"
         case orderGroup = "order_group"
         case attemptCount = "attempt_count"
         case createdAt = "created_at"
         case lastAttemptAt = "last_attempt_at"
+        case firstAttemptAt = "first_attempt_at"
         case nextAttemptAt = "next_attempt_at"
         case errorClass = "error_class"
         case errorStatus = "error_status"

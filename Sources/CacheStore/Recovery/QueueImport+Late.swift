@@ -23,7 +23,7 @@ extension QueueImport {
         if let field = sealer.fields(in: body).first { fail(&change, .sealed, Self.unproven(field)) }
         change.body = sealer.withoutSealed(body).text
         change.base = sealer.withoutSealed(base).text
-        change.conflicts = nil
+        (change.conflicts, change.sent) = (nil, nil)
         return change
     }
 

@@ -224,8 +224,9 @@ struct QueueImport {
             sql: """
                 INSERT INTO sync_outbox (id, entity, record_key, operation, body, base, edited, idempotency_key,
                   order_group, state, attempt_count, tried, created_at, last_attempt_at, next_attempt_at, error_class,
-                  error_status, error_message, known_pk, content, trace)
-                VALUES (coalesce(?, \(QueueStatements.nextID)), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                  error_status, error_message, known_pk, content, trace, sent, first_attempt_at)
+                VALUES (coalesce(?, \(QueueStatements.nextID)), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+                  ?, ?)
                 """,
             arguments: [
                 id, change.entity, change.recordKey, change.operation, change.body, change.base,
@@ -234,7 +235,7 @@ struct QueueImport {
                 change.attemptCount, change.tried,
                 change.createdAt, change.lastAttemptAt, change.nextAttemptAt, change.errorClass, change.errorStatus,
                 change.errorMessage, change.knownPk, change.content,
-                change.trace.flatMap(TraceContext.init(stored:))?.stored,
+                change.trace.flatMap(TraceContext.init(stored:))?.stored, change.sent, change.firstAttemptAt,
             ])
         let id = db.lastInsertedRowID
         context.records.forgetNumbers()
@@ -303,7 +304,7 @@ struct QueueImport {
         change.base = try conversion.converted(change.base) ?? change.base
         change.record = try conversion.converted(change.record)
         // Their values are sealed separately; a merge finds the conflict again.
-        change.conflicts = nil
+        (change.conflicts, change.sent) = (nil, nil)
         return change
     }
 }

@@ -189,6 +189,7 @@ struct ExportedQueueTests {
             "conflicts",
             .array([JSONText.object(["at": .integer(1), "change_id": .integer(1), "base": "{", "rule": "manual"])])
         ),
+        ("first_attempt_at", .integer(.max)), ("sent", "["), ("latest", "{"),
         ("record", "{"), ("content", "../api-token"), ("content", "..secret"), ("content", "../../../../etc/passwd"),
         ("content", .string(String(repeating: "A", count: 64))), ("content_type", "text/html\r\nSet-Cookie: a=b"),
         ("idempotency_key", "a\r\nX-Admin: 1"), ("idempotency_key", "a\u{0}"), ("idempotency_key", "\u{7F}"),

@@ -144,6 +144,28 @@ struct StandbyQueueTests {
         #expect(try other.record("orders", "a")?["notes"] == "new")
     }
 
+    @Test("what was sent before a person corrected a change is no edit by others for the daemon that takes over, either")
+    func corrected() async throws {
+        let old = #"{"id":"a","notes":"old","updated_at":"2026-11-21T09:00:00Z"}"#
+        let set = #"{"id":"a","notes":"edited","updated_at":"2026-11-21T10:50:00Z"}"#
+        let (holder, other) = try await Self.pair(old, set, "server_wins")
+        try await send(holder.store, .waiting(PushFailure(.timeout, message: "no answer"), at: Self.now, counted: true))
+        try await holder.store.correct(1, setting: .object(["notes": "corrected"]), at: Self.now)
+        try await Self.takeOver(from: holder, by: other)
+        #expect(try Self.conflicts(of: other).isEmpty)
+        #expect(try other.record("orders", "a")?["notes"] == "corrected")
+    }
+
+    @Test("when a change was first sent is known to the daemon that takes over")
+    func firstAttempt() async throws {
+        let fixture = try await RescueFixture()
+        _ = try await fixture.cache.begun()
+        let other = try TestCache()
+        try await Self.takeOver(from: fixture.cache, by: other)
+        let change = try #require(try other.store.readyChanges(limit: 1, at: RescueFixture.later).first)
+        #expect(change.firstAttemptAt == Self.now)
+    }
+
     @Test("a conflict that waits for a person with one daemon waits with the one that takes over, too")
     func openConflict() async throws {
         let old = #"{"id":"a","notes":"old","updated_at":"2026-11-21T09:00:00Z"}"#
