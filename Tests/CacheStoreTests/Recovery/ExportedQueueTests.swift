@@ -1,5 +1,6 @@
 import EntitySchema
 import Foundation
+import GRDB
 import JSONText
 import SQLiteStore
 import TestSupport
@@ -25,6 +26,13 @@ struct ExportedQueueTests {
         #expect(try other.record("orders", "a")?["status"]?.string == "ready")
         #expect(try other.store.readyChanges(limit: 9, at: RescueFixture.now).map(\.entity) == ["orders", "orders"])
         #expect(try other.store.rowCounts()["messages"] == 1)
+    }
+
+    @Test("nothing that the queue keeps of a change is left behind")
+    func columns() async throws {
+        let fixture = try await RescueFixture()
+        let columns = try fixture.cache.store.snapshot { try $0.columns(in: "sync_outbox").map(\.name) }
+        #expect(columns.filter { ExportedChange.CodingKeys(stringValue: $0) == nil } == [])
     }
 
     @Test("importing twice changes nothing, even after the changes have left the queue")
