@@ -235,7 +235,9 @@ struct QueueImport {
                 change.attemptCount, change.tried,
                 change.createdAt, change.lastAttemptAt, change.nextAttemptAt, change.errorClass, change.errorStatus,
                 change.errorMessage, change.knownPk, change.content,
-                change.trace.flatMap(TraceContext.init(stored:))?.stored, change.sent, change.firstAttemptAt,
+                change.trace.flatMap(TraceContext.init(stored:))?.stored,
+                // From a damaged file it may be none.
+                change.sent.flatMap { ExportedChange.isJSON($0) ? $0 : nil }, change.firstAttemptAt,
             ])
         let id = db.lastInsertedRowID
         context.records.forgetNumbers()

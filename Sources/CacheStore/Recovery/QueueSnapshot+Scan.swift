@@ -52,7 +52,8 @@ extension ExportedChange {
             createdAt: createdAt, lastAttemptAt: values[12].integer, nextAttemptAt: values[13].integer,
             errorClass: values[14].text, errorStatus: values[15].integer.map { Int($0) }, errorMessage: values[16].text,
             content: values.count > 19 ? values[19].text : nil, trace: values.count > 22 ? values[22].text : nil,
-            sent: values.count > 21 ? values[21].text : nil, firstAttemptAt: values.count > 20 ? values[20].integer : nil)
+            sent: values.count > 21 ? values[21].text : nil,
+            firstAttemptAt: values.count > 20 ? values[20].integer : nil)
     }
 }
 
