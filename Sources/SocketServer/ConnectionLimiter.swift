@@ -2,7 +2,7 @@ import Synchronization
 
 /// Limits the number of open connections, in total and per caller.
 ///
-/// Only the owner can use all connections. At the limit a new connection replaces the one that has kept the server
+/// Only the owner can use all connections, and some only the owner. At the limit a new connection replaces the one that has kept the server
 /// waiting longest, strangers first; if none has waited long enough, the new connection is rejected. Strangers share theirs
 /// fairly: when all are in use, the caller with the most loses one, busy or not, to a caller with fewer.
 final class ConnectionLimiter: Sendable {
@@ -31,7 +31,7 @@ final class ConnectionLimiter: Sendable {
         let (isIn, evicted) = open.withLock { open -> (Bool, Connection?) in
             let (share, mayEvict) = terms(of: new)
             let held = share == limits.connections ? open.count : open.values.count { mayEvict($0) }
-            if open.count < limits.connections, held < share {
+            if open.count < room(for: new), held < share {
                 open[ObjectIdentifier(connection)] = new
                 return (true, nil)
             }
@@ -63,6 +63,12 @@ final class ConnectionLimiter: Sendable {
     /// Call it for every admitted connection that has ended, evicted or not.
     func release(_ connection: Connection) {
         open.withLock { $0[ObjectIdentifier(connection)] = nil }
+    }
+
+    /// How many connections there may be with this one.
+    private func room(for new: Place) -> Int {
+        let isOwner = !tellsCallersApart || new.connection.caller.access == .owner
+        return limits.connections - (isOwner ? 0 : limits.ownerConnections)
     }
 
     /// How many connections a caller and its kind may have, and whose connections it may evict. The share counts the

@@ -47,6 +47,24 @@ extension SocketServerTests {
             #expect(limits.head == .seconds(10) && limits.body == .seconds(30) && limits.idle == .seconds(60))
             #expect(limits.write == .seconds(30) && limits.shutdown < .seconds(10))
             #expect(limits.connections == 512 && limits.userConnections == 256 && limits.strangerConnections == 128)
+            #expect(limits.ownerConnections == 16)
+        }
+
+        @Test("members and strangers together leave some connections to the owner")
+        func reserved() async throws {
+            var limits = Self.limits(patience: .seconds(3600))
+            limits.ownerConnections = 2
+            try await TestServer.run(limits: limits, lookup: Self.lookup) { server in
+                let sources = Array(repeating: "127.0.1.1", count: 3) + Array(repeating: "127.0.1.2", count: 3)
+                let members = try sources.map { try server.connect(from: $0) }
+                #expect(try await ask(members, server) == [Int?](repeating: 200, count: 6))
+                for source in ["127.0.1.1", "127.0.1.2", "127.0.2.2"] {
+                    #expect(try server.connect(from: source).ask() == 503, "\(source)")
+                }
+                let owners = try (0..<3).map { _ in try server.connect(from: "127.0.0.1") }
+                #expect(owners.map { $0.ask() } == [200, 200, 503])
+                withExtendedLifetime(members) {}
+            }
         }
 
         @Test func `one member cannot take all the memory for bodies, but the owner may`() async throws {

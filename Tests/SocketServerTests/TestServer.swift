@@ -66,6 +66,7 @@ extension ServerLimits {
     static var quick: ServerLimits {
         var limits = ServerLimits()
         limits.shutdown = .seconds(2)
+        limits.ownerConnections = 0
         limits.linger = .milliseconds(500)
         return limits
     }

@@ -38,6 +38,7 @@ struct WebhookReceiver: Sendable {
         limits.bodyBytes = 256 << 10
         limits.connections = 64
         limits.strangerConnections = limits.connections
+        limits.ownerConnections = 0
         limits.head = .seconds(5)
         limits.body = .seconds(10)
         limits.idle = .seconds(15)
