@@ -5,8 +5,7 @@ import RepairminderClient
 @main
 enum TicketScreen {
     static func main() async throws {
-        let address = CommandLine.arguments.dropFirst().first.flatMap { DaemonAddress($0) } ?? .packaged
-        let client = RepairminderClient(address)
+        let client = RepairminderClient(CommandLine.arguments[1...].first.flatMap { DaemonAddress($0) } ?? .packaged)
         let start = try await client.changes.position()
         try await list(client)
         Task {
@@ -22,7 +21,8 @@ enum TicketScreen {
         for ticket in try await client.tickets.page(open).items {
             let state = [ticket.record.label("status"), ticket.record.sync?.state.rawValue].map { $0 ?? "" }
             let words = ["\(ticket.ticketNumber ?? 0)", ticket.clientName ?? "", ticket.subject ?? ""] + state
-            print(words.joined(separator: " | "))
+            let row = words.joined(separator: " | ").unicodeScalars.filter { $0.properties.generalCategory != .control }
+            print(String(row))  // a terminal would obey control characters
         }
     }
 

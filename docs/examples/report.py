@@ -31,6 +31,8 @@ def main() -> None:
     for order in [order for order in orders if order.status == OrderStatus.READY][:10]:
         who = order.client
         name = f"{who.first_name} {who.last_name}" if who else order.client_name or ""
+        # A terminal would obey control characters.
+        name = "".join(one if one.isprintable() else "?" for one in name)
         print(f"#{order.order_number:<7}{name:<24}{order.total or 0:>10}")
 
 

@@ -184,7 +184,11 @@ def main():
         assert gone.is_resync, "another cache asks for reading again"
         print("  listed, wrote, repeated and followed")
         manage(module, client, order.id)
-        assert "in all" in checked(sys.executable, "report.py", address, cwd=folder), "the report"
+        ready = fields.status.is_one_of(module.OrderStatus.READY)
+        oldest = next(iter(client.orders.list(ready, sort=[fields.created_at])))
+        client.clients.update(oldest.client_id, {"first_name": "Ad\x1b[2Ja"}, wait=30)
+        report = checked(sys.executable, "report.py", address, cwd=folder)
+        assert "in all" in report and "Ad?[2Ja" in report and "\x1b" not in report, "the report"
         client.orders.update(order.id, {"status": module.OrderStatus.READY}, wait=30)
         follow_guide(folder, order.order_number)
         print("  the report and the guide's snippets run")
