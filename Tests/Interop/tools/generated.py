@@ -186,7 +186,11 @@ def main():
         manage(module, client, order.id)
         ready = fields.status.is_one_of(module.OrderStatus.READY)
         oldest = next(iter(client.orders.list(ready, sort=[fields.created_at])))
-        client.clients.update(oldest.client_id, {"first_name": "Ad\x1b[2Ja"}, wait=30)
+        request = urllib.request.Request(
+            f"http://{upstream}/__admin/records/clients/{oldest.client_id}", rb'{"first_name": "Ad\u001b[2Ja"}',
+            {"Content-Type": "application/json"}, method="PATCH")
+        urllib.request.urlopen(request, timeout=30).close()
+        client.daemon.sync(["clients"], full=True, wait=True)
         report = checked(sys.executable, "report.py", address, cwd=folder)
         assert "in all" in report and "Ad?[2Ja" in report and "\x1b" not in report, "the report"
         client.orders.update(order.id, {"status": module.OrderStatus.READY}, wait=30)
