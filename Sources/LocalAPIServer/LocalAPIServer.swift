@@ -18,6 +18,8 @@ package final class LocalAPIServer: Sendable {
     private let refusals: RefusalLog
     private let ids: RequestIDs
     private let compression = CompressionThread()
+    /// False if records have sealed values, which are on no disk in the clear.
+    private let mayBeKept: Bool
 
     package init(
         store: CacheStore, engine: SyncEngine, callers: CallerGuard, about: DaemonDescription,
@@ -25,6 +27,7 @@ package final class LocalAPIServer: Sendable {
     ) {
         self.callers = callers
         ids = runtime.ids
+        mayBeKept = !store.schema.entities.contains { $0.fields.contains(where: \.sealed) }
         refusals = RefusalLog(metrics: runtime.metrics, log: runtime.log)
         let table = RouteTable(store.schema)
         router = Router(table, store.schema)
@@ -58,7 +61,7 @@ package final class LocalAPIServer: Sendable {
     }
 
     private func completed(_ response: consuming Response, _ request: Request) -> Response {
-        AnswerHeaders.complete(&response, to: request)
+        AnswerHeaders.complete(&response, to: request, mayBeKept: mayBeKept)
         AnswerCompression.apply(to: &response, for: request, on: compression)
         return response
     }

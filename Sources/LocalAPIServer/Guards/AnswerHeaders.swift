@@ -14,8 +14,9 @@ enum AnswerHeaders {
         ])
     }
 
-    /// Adds those that a handler has not set, and the id of the request.
-    static func complete(_ response: inout Response, to request: Request) {
+    /// Adds those that a handler has not set, and the id of the request. Unless they `mayBeKept`, a browser must not write
+    /// answers to its disk, also those with an ETag.
+    static func complete(_ response: inout Response, to request: Request, mayBeKept: Bool = true) {
         var (hasTag, hasUsual) = (false, false)
         for (name, _) in response.headers {
             switch name.utf8.count {
@@ -24,7 +25,7 @@ enum AnswerHeaders {
             default: break
             }
         }
-        let usual = hasTag ? validated : unkept
+        let usual = hasTag && mayBeKept ? validated : unkept
         if hasUsual {
             let names = response.headers.map(\.name)
             response.headers += usual.fields.filter { !names.contains($0.name) }

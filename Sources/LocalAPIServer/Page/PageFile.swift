@@ -41,7 +41,7 @@ struct PageFile: Sendable {
         if !EntityTag.isKnown(tag, to: request) {
             response = Response(status: 200, headers: [("Content-Type", type)], body: bytes)
         }
-        response.headers.append(("ETag", tag))
+        response.headers += [("ETag", tag), ("Cache-Control", "private, no-cache")]
         return response
     }
 }

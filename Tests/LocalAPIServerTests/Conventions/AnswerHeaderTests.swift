@@ -1,6 +1,7 @@
 import SocketServer
 import Testing
 
+@testable import CacheStore
 @testable import LocalAPIServer
 
 @Suite("Header fields of every answer")
@@ -18,6 +19,19 @@ struct AnswerHeaderTests {
                 }
             }
         }
+    }
+
+    @Test("where records have sealed values, a browser is told to keep no answer on its disk")
+    func sealed() async throws {
+        let api = try TestAPI(field: "address: { type: string, sealed: true }")
+        let records = #"[{"id":"a","address":"1 High Street"}]"#
+        _ = try await api.store.apply(PulledPage(entity: "orders", records: records), at: TestAPI.now)
+        for path in ["/v1/orders", "/v1/orders/a", "/v1/messages"] {
+            let answer = await api.call("GET", path)
+            #expect(answer.header("Cache-Control") == "no-store" && answer.header("ETag") != nil, "\(path)")
+        }
+        #expect(await api.call("GET", "/v1/orders/a").text.contains("1 High Street"))
+        #expect(await api.call("GET", "/page/main.js").header("Cache-Control") == "private, no-cache")
     }
 
     @Test("OPTIONS names Accept-Patch where there is a PATCH, and Accept-Post where a POST takes a body")
