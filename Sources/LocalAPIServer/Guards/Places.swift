@@ -23,7 +23,7 @@ package struct Places: Sendable {
     }
 }
 
-/// A number of places, of which one user gets at most half, unless it is root or the daemon's.
+/// A number of places, of which one user gets at most half, and all users leave some to root and the daemon's.
 final class PlaceLimit: Sendable {
     private let limit: Int
     private let open = Mutex<[RateLimit.Key: Int]>([:])
@@ -37,9 +37,11 @@ final class PlaceLimit: Sendable {
     /// A place for one more; nil when all are taken, or the caller's share of them.
     func take(for request: Request) -> Place? {
         let caller = RateLimit.Key(request)
-        let share = request.caller.access == .owner ? limit : max(limit / 2, 1)
+        let isOwner = request.caller.access == .owner
+        let room = isOwner ? limit : limit - limit / 16
+        let share = isOwner ? limit : max(limit / 2, 1)
         return open.withLock { open in
-            guard open.values.reduce(0, +) < limit, open[caller, default: 0] < share else { return nil }
+            guard open.values.reduce(0, +) < room, open[caller, default: 0] < share else { return nil }
             open[caller, default: 0] += 1
             return Place(self, caller)
         }

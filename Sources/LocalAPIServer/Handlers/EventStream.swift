@@ -51,13 +51,10 @@ extension Handlers {
         var position = start
         while !Task.isCancelled, !store.signal.isClosed, callers.mayContinue(request) {
             let commits = store.signal.commits
-            let begun = metrics.uptime()
             let page = try await changes(since: position, filter, Self.pageSize, for: request)
-            let reading = metrics.uptime() - begun
             position = page.next
             if !page.events.isEmpty { try await write(text(of: page.events)) }
             guard !page.isFull else { continue }
-            await letCommitsPass(after: reading, callers: places.streams.openCount)
             let isNews = try await within(Self.heartbeat) {
                 await store.signal.wait(after: commits)
                 return store.signal.commits != commits

@@ -190,6 +190,19 @@ struct ChangesTests {
         #expect(api.api.handlers.places.streams.openCount == 0)
     }
 
+    @Test("all users together leave some streams to root and the daemon's user")
+    func reserved() async throws {
+        let api = try TestAPI(places: 32)
+        var answers: [TestAPI.Answer] = []
+        for (user, access, count) in [(1001, Caller.Access.member, 16), (1002, .member, 14), (1000, .owner, 2)] {
+            for number in 0...count {
+                let answer = await api.call("GET", "/v1/events", caller: Caller(user: UInt32(user), access: access))
+                #expect(answer.status == (number < count ? 200 : 503), "\(number) of \(user)")
+                answers.append(answer)
+            }
+        }
+    }
+
     @Test("a stalled reader is dropped, and the others continue")
     func slowReader() async throws {
         let api = try TestAPI()
