@@ -35,6 +35,16 @@ struct DraftPaging: Sendable, Equatable {
         return [place, style == .single ? nil : size].compactMap(\.self)
     }
 
+    /// Whether only its length says that a page is the last one.
+    var endsByLength: Bool {
+        switch style {
+        case .page(_, let pages, _): pages == nil && total == nil && totalHeader == nil && more == nil
+        case .offset: total == nil && totalHeader == nil && more == nil
+        case .lastRecord: more == nil
+        case .single, .cursor, .link, .nextURL: false
+        }
+    }
+
     var style = Style.single
     /// The parameter for the number of records; nil if there is none.
     var size: String?

@@ -16,11 +16,23 @@ struct PagingGuess {
 
     /// `todo`: what a person has to find out; nil if the next page is found.
     func paging(of collection: Collection) -> (paging: Guess<DraftPaging>, todo: String?) {
+        var found = styled(collection)
+        let size = Self.parameter(ParameterNames.sizes, in: collection.list, where: Self.isNumber)
+        if found.paging.value.endsByLength, size.map(Self.isLimited) ?? true {
+            // No length says that a page is short, so an empty one is the last.
+            (found.paging.value.size, found.paging.value.pageSize) = (nil, 1)
+            let reason = [found.paging.reason, "an empty page is the last"].compactMap(\.self)
+            found.paging.reason = reason.joined(separator: "; ")
+        }
+        return found
+    }
+
+    private func styled(_ collection: Collection) -> (paging: Guess<DraftPaging>, todo: String?) {
         let (list, key) = (collection.list, collection.key.value)
         let places = Places(shapes, collection.answer)
         let size = Self.parameter(ParameterNames.sizes, in: list, where: Self.isNumber)
         var found = Self.end(of: list, places)
-        if let size { (found.size, found.pageSize) = (size.name, Self.pageSize(size.shape)) }
+        if let size { (found.size, found.pageSize) = (size.name, Self.pageSize(size)) }
         if let known = Self.ofPostgREST(list, found) { return (known, nil) }
         if let next = list.nextPlace, let parameter = list.queries.first(where: { $0.shape.kind == .string }) {
             found.style = .cursor(parameter: parameter.name, next: next)
@@ -252,8 +264,25 @@ struct PagingGuess {
     }
 
     /// As many as the document allows, up to a hundred.
-    private static func pageSize(_ shape: DataShape) -> Int? {
-        guard let maximum = shape.maximum, (1...10_000).contains(maximum) else { return nil }
+    private static func pageSize(_ parameter: APIOperation.Parameter) -> Int? {
+        let said = parameter.shape.maximum ?? largest(in: parameter.description ?? "")
+        guard let maximum = said, (1...10_000).contains(maximum) else { return nil }
         return min(maximum, 100)
+    }
+
+    /// The largest number that words allow: `max. 50`, `cannot exceed 200`, `between 1 and 30`. Fewer than five are no page.
+    private static func largest(in description: String) -> Int? {
+        let text = description.lowercased()
+        let most =
+            /\b(?:max\.?|maximum|at most|no more than|up to|exceed|greater than|larger than)(?![a-z])([^0-9.;]{0,25})([0-9][0-9,]{0,5})\b/
+        let between = /\bbetween [0-9]+ and ([0-9][0-9,]{0,5})\b/
+        let found =
+            text.matches(of: most).filter { !$0.1.contains("default") }.map(\.2) + text.matches(of: between).map(\.1)
+        return found.compactMap { Int($0.filter(\.isNumber)) }.filter { $0 >= 5 }.max()
+    }
+
+    /// Whether a setting of the upstream limits how many records a page has, however many are asked for.
+    private static func isLimited(_ size: APIOperation.Parameter) -> Bool {
+        pageSize(size) == nil && (size.description ?? "").lowercased().contains(/\bconfigur|\bservice setting/)
     }
 }

@@ -278,4 +278,49 @@ struct DraftPagingTests {
         let numbered = ListPlan.Style.page(parameter: "page", pages: Place(paths: ["pages.total_pages"]))
         #expect(style("tags") == numbered, "\(draft.yaml)")
     }
+
+    // MARK: The length of a page
+
+    @Test(
+        "The most records that a page may have are also read from words",
+        arguments: [
+            ("How many to show (max. 50)", 50), ("This value cannot exceed 200.", 100),
+            ("If it is less than 1 or greater than 30, the answer is 400.", 30),
+            ("The minimum value is 1 and the maximum value is 25. The default value is 10.", 25),
+            ("Can range between 1 and 1,000.", 100), ("At most 20 of them", 20),
+        ])
+    func saidMaximum(_ description: String, _ most: Int) throws {
+        let parameters = [parameter("page", "integer"), parameter("limit", "integer", description)]
+        let draft = try list(parameters, "ok: { type: string }")
+        let paging = try #require(draft.schema["things"]?.pull?.list)
+        #expect(paging.size == "limit" && paging.pageSize == most, "\(draft.yaml)")
+        #expect(draft.yaml.contains("page_size: \(most)"), "\(draft.yaml)")
+    }
+
+    @Test(
+        "Words that name no such number leave it open",
+        arguments: [
+            "The maximum number of things to return. Defaults to 20.", "Maximum results, by default 20",
+            "Must be greater than 1", "The default of 30 is also the maximum allowed value. If 50 are asked, 30 come.",
+        ])
+    func noMaximum(_ description: String) throws {
+        let parameters = [parameter("page", "integer"), parameter("limit", "integer", description)]
+        let draft = try list(parameters, "ok: { type: string }")
+        #expect(draft.schema["things"]?.pull?.list.size == "limit")
+        #expect(!draft.yaml.contains("page_size"), "\(draft.yaml)")
+    }
+
+    @Test("A list whose pages have an unknown length ends with an empty one", arguments: ["page", "offset"])
+    func unknownLength(_ place: String) throws {
+        let unsaid = try list([parameter(place, "integer")], "ok: { type: string }")
+        let size = parameter("per_page", "integer", "limited by the configured maximum")
+        let limited = try list([parameter(place, "integer"), size], "ok: { type: string }")
+        for draft in [unsaid, limited] {
+            let paging = try #require(draft.schema["things"]?.pull?.list)
+            #expect(paging.size == nil && paging.pageSize == 1, "\(draft.yaml)")
+            #expect(draft.yaml.contains("an empty page is the last"))
+        }
+        let counted = try list([parameter(place, "integer")], "total: { type: integer }")
+        #expect(!counted.yaml.contains("page_size"), "\(counted.yaml)")
+    }
 }
