@@ -116,6 +116,20 @@ struct DraftBodyTests {
         #expect(["kind", "link", "body"].map { things[field: $0]?.required } == [true, false, false])
     }
 
+    @Test("What a record inside a member of a body must have is sent, also if no record shows it")
+    func neededInside() throws {
+        let members = "\(Self.title), shop_code: { type: string }"
+        let inner = "type: object, required: [title, shop_code], properties: { \(members) }"
+        let draft = try draft("required: [entry], properties: { entry: { \(inner) } }")
+        let things = try #require(draft.schema["things"])
+        #expect(things.push.create.first?.sendable == ["title", "shop_code"], "\(draft.yaml)")
+        #expect(things[field: "shop_code"]?.required == true)
+        #expect(draft.yaml.contains("look_up: { match: [title] }"), "\(draft.yaml)")
+        let parts = "type: { type: string }, attributes: { \(inner) }"
+        let resource = "type: object, required: [attributes, type], properties: { \(parts) }"
+        #expect(try self.draft("properties: { data: { \(resource) } }").schema["things"]?[field: "attributes"] == nil)
+    }
+
     @Test("Where a record has an object and the body takes its id, the id is sent")
     func reference() throws {
         let milestone = ", milestone: { type: object, properties: { id: { type: integer }, title: { type: string } } }"

@@ -183,8 +183,9 @@ struct EntityDrafter {
 
     /// What a creation needs, all of them or those of one form, and no record shows.
     private func addCreated(_ collection: Collection, to fields: inout FieldGuess) {
-        guard let shape = collection.creation?.bodies.first(where: \.isJSON)?.shape else { return }
+        guard let body = collection.creation?.bodies.first(where: \.isJSON)?.shape else { return }
         let known = Set(fields.fields.map { Words.folded($0.wireName) })
+        guard let shape = created(body, known) else { return }
         let wanted = shape.required.union(shape.requiredOfSome)
         var needed = shape
         needed.properties = shape.properties.filter { property in
@@ -192,9 +193,17 @@ struct EntityDrafter {
                 && BodyGuess.constant(property.name, shapes.shape(of: property)) == nil
                 && !hasRecords(property, collection, known) && !isShown(property, fields.fields)
         }
-        // A body with nothing of the record has the record inside a member, or is something else.
-        guard shape.properties.contains(where: { known.contains(Words.folded($0.name)) }) else { return }
         fields.add(needed)
+    }
+
+    /// The body of a creation, or the member that has the record: `{"order": {…}}`. Nil if it has nothing of a record, or has it
+    /// as JSON:API does.
+    private func created(_ body: DataShape, _ known: Set<String>) -> DataShape? {
+        func shared(_ shape: DataShape) -> Int { shape.properties.count { known.contains(Words.folded($0.name)) } }
+        if shared(body) > 0 { return body }
+        let members = body.properties.prefix(10).map(shapes.shape)
+        let inner = members.filter { $0.kind == .object && $0["attributes"] == nil }
+        return inner.max { shared($0) < shared($1) }.flatMap { shared($0) > 0 ? $0 : nil }
     }
 
     /// Whether a member of a body names by its key what a record shows whole, so that a field sends it already.
