@@ -59,6 +59,23 @@ struct DraftNamedPathTests {
         #expect(draft.schema["states"]?.push.delete.first?.call == "DELETE /states/{pk}/")
     }
 
+    @Test("A name in braces may be an attribute of the record, as JSON:API has them")
+    func attribute() throws {
+        let attributes = "attributes: { type: object, properties: { code: { type: string }, label: { type: string } } }"
+        let draft = try SchemaDraft.of(
+            Document(
+                schemas: ["Coin: { type: object, properties: { id: { type: string }, \(attributes) } }"],
+                paths: [
+                    "/coins: { \(Document.list("Coin")) }",
+                    "\"/coins/{code}\": { \(Document.single("Coin")), \(Document.deletion) }",
+                ]
+            ).text)
+        let coins = try #require(draft.schema["coins"], "\(draft.yaml)")
+        #expect(coins.key == "id" && coins[field: "code"]?.source == "attributes.code")
+        #expect(coins.pull?.single.path.source == "/coins/{code}", "\(draft.yaml)")
+        #expect(coins.push.delete.first?.call == "DELETE /coins/{code}")
+    }
+
     @Test("Verbs with the name of the records and of their key are the calls of the list of all of them")
     func named() throws {
         let draft = try draft([

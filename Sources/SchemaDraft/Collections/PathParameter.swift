@@ -139,9 +139,13 @@ struct PathParameter {
 
     // MARK: Members
 
-    /// `id` rather than `@id`, if there are both.
+    /// A member of the record, or of its attributes as JSON:API has them; `id` rather than `@id`, if there are both.
     private func find(_ name: String) -> String? {
-        let found = item.properties.filter { property in
+        find(name, in: item) ?? item["attributes"].flatMap { find(name, in: shapes.shape(of: $0)) }
+    }
+
+    private func find(_ name: String, in shape: DataShape) -> String? {
+        let found = shape.properties.filter { property in
             guard Words.folded(property.name) == Words.folded(name) else { return false }
             let shape = shapes.shape(of: property)
             return shape.isTextOrNumber && !FieldNames.isSecret(shape, name: property.name)

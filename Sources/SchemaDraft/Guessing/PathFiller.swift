@@ -47,8 +47,8 @@ struct PathFiller {
         let parameter = PathParameter(name: name, said: said, list: list, item: item, shapes: shapes)
         guard let member = parameter.member(key: key) else { return nil }
         if member == key { return key }
-        return fields.first { $0.wireName == member && ($0.from ?? member) == member && $0.isPlain && !$0.isSecret }?
-            .name
+        let places = [nil, member, "attributes.\(member)"]
+        return fields.first { $0.wireName == member && places.contains($0.from) && $0.isPlain && !$0.isSecret }?.name
     }
 
     /// The setting for one of the names in a path. An `{id}` or the like is called after what stands before it: `project_id`.
