@@ -218,6 +218,19 @@ struct DraftFieldTests {
         #expect(draft.yaml.replacing("\"", with: "").contains("format: \(form)"), "\(draft.yaml)")
     }
 
+    @Test("A parameter called like the change time is named, as it may ask for what changed just then")
+    func sameName() throws {
+        let thing = "Thing: { type: object, properties: { id: { type: integer }, updated_at: { type: integer } } }"
+        func todos(_ name: String) throws -> [String] {
+            let parameters = "parameters: [{ name: \(name), in: query, schema: { type: integer } }],"
+            let paths = ["/things: { \(Document.list("Thing", parameters)) }"]
+            return try SchemaDraft.of(Document(schemas: [thing], paths: paths).text).todos
+        }
+        let named = "pull.since: { param: \"updated_at\", field: updated_at }"
+        #expect(try todos("updated_at").contains { $0.contains(named) })
+        #expect(try !todos("created_at").contains { $0.contains("pull.since") })
+    }
+
     @Test(
         "The time can be sent in a header, in the form of HTTP unless the document says otherwise",
         arguments: [

@@ -46,7 +46,13 @@ struct ChangeTimeGuess {
 
     /// What keeps a parameter for changes from being used, for a comment.
     var todo: String? {
-        guard let field, let bound, since() == nil else { return nil }
+        guard let field, since() == nil else { return nil }
+        guard let bound else {
+            return sameName(field).map {
+                "pull.since: { param: \"\($0)\", field: \(field.name) }, if it asks for all that changed since a time, "
+                    + "which the document does not say"
+            }
+        }
         let reason =
             switch field.kind {
             case .simple("integer"): "\(field.name) is a number, which needs a form: see since.format in docs/schema.md"
@@ -58,6 +64,14 @@ struct ChangeTimeGuess {
             return "pull.headers: { \(bound.name): \"{$since}\" }, with since: { field: \(field.name) }: \(reason)"
         }
         return "pull.since: { param: \"\(bound.name)\", field: \(field.name) }: \(reason)"
+    }
+
+    /// A parameter called like the change time, which may also ask for what changed just then.
+    private func sameName(_ field: DraftField) -> String? {
+        guard !RowFilters.has(list) else { return nil }
+        return list.queries.first { parameter in
+            Words.folded(parameter.name) == Words.folded(field.wireName) && parameter.shape.isTextOrNumber
+        }?.name
     }
 
     private var bound: APIOperation.Parameter? {
