@@ -283,6 +283,7 @@ struct PagingGuess {
 
     /// Whether a setting of the upstream limits how many records a page has, however many are asked for.
     private static func isLimited(_ size: APIOperation.Parameter) -> Bool {
-        pageSize(size) == nil && (size.description ?? "").lowercased().contains(/\bconfigur|\bservice setting/)
+        guard pageSize(size) == nil, !size.isRequired else { return false }
+        return (size.description ?? "").lowercased().contains(/\bconfigur|\bservice setting/)
     }
 }
