@@ -274,7 +274,7 @@ struct PagingGuess {
     private static func largest(in description: String) -> Int? {
         let text = description.lowercased()
         let most =
-            /\b(?:max\.?|maximum|at most|no more than|up to|exceed|greater than|larger than)(?![a-z])([^0-9.;]{0,25})([0-9][0-9,]{0,5})\b/
+            /\b(?:max\.?|maximum|at most|up to|exceed|more than|greater than)(?![a-z])([^0-9.;]{0,25})([0-9][0-9,]{0,5})\b/
         let between = /\bbetween [0-9]+ and ([0-9][0-9,]{0,5})\b/
         let found =
             text.matches(of: most).filter { !$0.1.contains("default") }.map(\.2) + text.matches(of: between).map(\.1)
