@@ -184,7 +184,8 @@ struct DraftViewTests {
         let members = "id: { type: integer }, title: { type: string }, level: { type: integer }"
         let part = "ZonePart: { type: object, properties: { \(members) } }"
         let add = Document.call("put", "ZoneLink", "ZoneLink", "summary: Add a zone,")
-        let link = "ZoneLink: { type: object, properties: { id: { type: integer }, level: { type: integer }, \(sent) } }"
+        let linked = "id: { type: integer }, level: { type: integer }, \(sent)"
+        let link = "ZoneLink: { type: object, properties: { \(linked) } }"
         return try SchemaDraft.of(
             Document(
                 schemas: [Self.thing, zone, part, link],

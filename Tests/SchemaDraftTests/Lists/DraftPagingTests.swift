@@ -255,7 +255,8 @@ struct DraftPagingTests {
     func cursorOfAnother() throws {
         let counts = "page: { type: integer }, total_pages: { type: integer }"
         let after = "per_page: { type: integer }, starting_after: { type: string }"
-        let pages = "pages: { type: object, properties: { \(counts), next: { type: object, properties: { \(after) } } } }"
+        let next = "next: { type: object, properties: { \(after) } }"
+        let pages = "pages: { type: object, properties: { \(counts), \(next) } }"
         let rows = "data: { type: array, items: { type: object, properties: { id: { type: integer } } } }"
         func path(_ name: String, _ parameters: [String], _ pages: String) -> String {
             let answer = SmallDocument.answers("type: object, properties: { \(rows), \(pages) }")
