@@ -153,7 +153,7 @@ struct QueueImport {
         guard let own = try writer.row.remote(of: change.recordKey) else { return }
         let known = try JSONText(parsing: change.base).setting(latest)
         if let here = entity.changeTime(of: own), let there = entity.changeTime(of: known), there < here { return }
-        let news = known.members.filter { entity.value(of: $0.key, in: own) != $0.value }
+        let news = known.members.filter { $0.key != entity.key && entity.value(of: $0.key, in: own) != $0.value }
         guard !news.isEmpty else { return }
         try writer.assumeRemote(own.setting(.object(members: news)), of: change.recordKey)
         try settle(known, of: change.recordKey, entity)
