@@ -75,35 +75,28 @@ enum EntityTag {
     /// The versions that a write expects (`If-Match`). A malformed field is an error: it must not count as no
     /// condition.
     static func expected(by request: Request) throws(Problem) -> ExpectedVersion {
-        let values = request.headers[all: "If-Match"]
-        guard !values.isEmpty else { return .any }
-        guard let expected = expected(values) else { throw malformed("If-Match") }
-        return expected
+        try condition("If-Match", of: request).map(expected) ?? .any
     }
-
-    private static func malformed(_ name: String) -> Problem { .header(name, "\(name) takes \(forms)") }
 
     /// What a condition may be, for messages.
     static let forms = "* or one or more tags as ETag has them, such as \"0123abcd-4567cdef\""
 
     /// The versions that these conditions name; nil for a malformed one.
-    static func expected(_ values: [String]) -> ExpectedVersion? {
-        switch condition(values) {
-        case nil: return nil
-        case .any: return .any
-        case .oneOf(let tags):
-            // A weak tag never matches here (RFC 9110, 13.1.1).
-            return .oneOf(Set(tags.filter { !$0.isWeak }.compactMap { mark($0.text) }))
+    static func expected(_ values: [String]) -> ExpectedVersion? { condition(values).map(expected) }
+
+    private static func expected(_ condition: Condition) -> ExpectedVersion {
+        switch condition {
+        case .any: .any
+        // A weak tag never matches here (RFC 9110, 13.1.1).
+        case .oneOf(let tags): .oneOf(Set(tags.filter { !$0.isWeak }.compactMap { mark($0.text) }))
         }
     }
 
     /// The versions that a write must not find (`If-None-Match`); nil without the field. Weak tags count (RFC 9110,
     /// 13.1.2), and a malformed field is an error.
     static func unwanted(by request: Request) throws(Problem) -> ExpectedVersion? {
-        let values = known(by: request)
-        guard !values.isEmpty else { return nil }
-        switch condition(values) {
-        case nil: throw malformed("If-None-Match")
+        switch try condition("If-None-Match", of: request) {
+        case nil: return nil
         case .any: return .any
         case .oneOf(let tags): return .oneOf(Set(tags.compactMap { mark($0.text) }))
         }
@@ -111,15 +104,12 @@ enum EntityTag {
 
     /// Throws if the request is only for other representations (`If-Match`) than that of `tag`; nil if there is none.
     static func requireMatch(_ tag: String?, of request: Request) throws(Problem) {
-        let values = request.headers[all: "If-Match"]
-        guard !values.isEmpty else { return }
-        let isMet: Bool
-        switch condition(values) {
-        case nil: throw malformed("If-Match")
-        case .any: isMet = true
-        case .oneOf(let tags):
-            isMet = tags.contains { !$0.isWeak && $0.text == (tag ?? "\"\"").dropFirst().dropLast() }
-        }
+        let isMet =
+            switch try condition("If-Match", of: request) {
+            case nil, .any: true
+            case .oneOf(let tags):
+                tags.contains { !$0.isWeak && $0.text == (tag ?? "\"\"").dropFirst().dropLast() }
+            }
         guard isMet else {
             throw Problem(
                 .versionMismatch, "this is not the version that If-Match names; read it without the condition")
@@ -130,6 +120,14 @@ enum EntityTag {
         let parts = tag.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.count == 2, parts.allSatisfy({ $0.utf8.count == 16 }) else { return nil }
         return UInt64(parts[0], radix: 16)
+    }
+
+    /// What a field of the request says; nil without the field.
+    private static func condition(_ name: String, of request: Request) throws(Problem) -> Condition? {
+        let values = request.headers[all: name]
+        guard !values.isEmpty else { return nil }
+        guard let condition = condition(values) else { throw .header(name, "\(name) takes \(forms)") }
+        return condition
     }
 
     /// Nil for text that is neither `*` nor a list of tags.
