@@ -60,6 +60,12 @@ extension APIOperation {
 
     /// Whether it is described as a call that creates something.
     var isCreation: Bool { verb(among: Self.creating) != nil }
+    private static let other: Set = [
+        "get", "list", "search", "delete", "update", "fetch", "retrieve", "find", "query", "remove", "count", "export",
+        "download", "check", "validate",
+    ]
+    /// What it is described as doing, if that is no creation.
+    var otherDeed: String? { isCreation || words.lowercased().contains("create") ? nil : verb(among: Self.other) }
     /// Words for a PUT that stores what it is sent, new or not.
     private static let storing: Set = ["upsert", "replace", "set", "save", "reset"]
 

@@ -262,7 +262,7 @@ struct CollectionFinder {
             (calls[form] ?? []).filter { $0.path.parameters == list.path.parameters }
         }
         let posts = found.filter { $0.method == "POST" }
-        return posts.first { WriteGuess.otherDeed(of: $0) == nil }
+        return posts.first { $0.otherDeed == nil }
             ?? ActionCalls(calls: calls).creation(list.path, base: base)
             ?? found.first { $0.method == "PUT" && $0.createsOne } ?? posts.first
     }

@@ -62,19 +62,9 @@ struct WriteGuess {
         entity.fields[index].isRequired = true
     }
 
-    private static let other: Set = [
-        "get", "list", "search", "delete", "update", "fetch", "retrieve", "find", "query", "remove", "count", "export",
-        "download", "check", "validate",
-    ]
-
-    /// What a call is described as doing, if that is no creation.
-    static func otherDeed(of operation: APIOperation) -> String? {
-        operation.isCreation || operation.words.lowercased().contains("create") ? nil : operation.verb(among: other)
-    }
-
     /// Whether a call creates a record of this list, and answers it.
     private func check(_ operation: APIOperation, _ entity: DraftEntity) throws(BodyGuess.Problem) {
-        if let verb = Self.otherDeed(of: operation) {
+        if let verb = operation.otherDeed {
             throw BodyGuess.Problem(reason: "it is described as a call to \(verb) something")
         }
         guard let answer = answered(operation), !answer.properties.isEmpty else { return }
