@@ -238,7 +238,7 @@ struct CorrectedChangeTests {
         }
     }
 
-    @Test("a listed record with the number in 32 bits, or the time in steps of minutes, may be the one that was created")
+    @Test("a record with the number in 32 bits, or the time in steps, may be the one that was created")
     func coarse() async throws {
         let cache = try TestCache()
         _ = try await cache.make("orders", #"{"total":19.99,"created_at":"2026-11-21T08:03:20Z"}"#)

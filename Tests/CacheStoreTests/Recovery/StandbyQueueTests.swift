@@ -144,7 +144,7 @@ struct StandbyQueueTests {
         #expect(try other.record("orders", "a")?["notes"] == "new")
     }
 
-    @Test("what was sent before a person corrected a change is no edit by others for the daemon that takes over, either")
+    @Test("what was sent before a correction is no edit by others for the daemon that takes over")
     func corrected() async throws {
         let old = #"{"id":"a","notes":"old","updated_at":"2026-11-21T09:00:00Z"}"#
         let set = #"{"id":"a","notes":"edited","updated_at":"2026-11-21T10:50:00Z"}"#
