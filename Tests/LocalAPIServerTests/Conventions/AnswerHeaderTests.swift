@@ -1,4 +1,5 @@
 import SocketServer
+import TestSupport
 import Testing
 
 @testable import CacheStore
