@@ -204,10 +204,10 @@ struct Merge {
         // an edit.
         let (server, base) = (entity.withoutDerivedFields(remote), entity.withoutDerivedFields(change.base))
         guard !change.base.members.isEmpty, !sealer.isEquivalent(server, base) else { return }
-        let isOurs = try isOwnChange(change.base, remote) { field, value in
+        let isOwn = try isOwnChange(change.base, remote) { field, value in
             try isOurs(value, from: entity.value(of: field, in: change.base) ?? .null, of: field, own)
         }
-        if isOurs { return try queue.store(change.body, base: remote, of: change, makeID: context.makeID) }
+        if isOwn { return try queue.store(change.body, base: remote, of: change, makeID: context.makeID) }
         let dispute = Conflict.Dispute(
             change: change, field: nil, base: change.base, local: nil, server: remote,
             localAt: change.editedAt(OutboxTable.wholeRecord), serverAt: entity.changeTime(of: remote))
