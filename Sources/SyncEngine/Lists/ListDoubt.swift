@@ -22,11 +22,19 @@ package enum ListDoubt {
     ///
     /// `pages` and `records` are what was read of it, `last` is its last page.
     package static func reason(_ list: ListPlan, pages: Int, records: Int, last: Page) -> String? {
+        ending(last, records: records) ?? guess(list, pages: pages, records: records, last: last)
+    }
+
+    /// The same, as the last page says.
+    static func ending(_ last: Page, records: Int) -> String? {
         if let partial = reason(last) { return partial }
         if let more = last.unfollowed { return "it has more pages (\(more)) than pagination in the schema finds" }
-        if last.refusesMore {
-            return "the upstream counts \(records) records, refuses to show more, and may have more"
-        }
+        guard last.refusesMore else { return nil }
+        return "the upstream counts \(records) records, refuses to show more, and may have more"
+    }
+
+    /// The same, although no page says so.
+    static func guess(_ list: ListPlan, pages: Int, records: Int, last: Page) -> String? {
         if pages == 1, records == list.pageSize, records >= leastPage, last.total == records, list.isCounted {
             return "its total is \(records), as many as one page has, and may count only that page"
         }

@@ -74,7 +74,7 @@ extension ListPull.Progress {
 
     /// Why a list that was read twice still lacks records, in words, if it seems to have no order of its own: its total stayed.
     func shuffled(_ reader: PageReader) -> String? {
-        guard seen?.hasManyRepeated == true, !reader.totalMoved else { return nil }
+        guard seen?.hasManyRepeated == true, !reader.list.totalMoved else { return nil }
         return """
             it showed ten records or more twice in two readings, although its total stayed; let query sort it by a value that no two \
             records share, and leave out what repeats records

@@ -16,7 +16,7 @@ struct ListPull {
     private var isResumed: Bool
     private let children: [ChildReader]
     private var unknown: UnknownReader
-    private var total: Int?
+    private var list: ListReading { reader.list }
     private var summary: PullSummary { progress.summary }
     private var cursor: PullCursor {
         get { progress.cursor }
@@ -131,7 +131,7 @@ struct ListPull {
     /// The first page of the rest of an interrupted pull, or else of the whole list. A position is dropped, once, if the upstream
     /// refuses it, or shows nothing after it: the record that it names may be deleted. A scroll has moved past unwritten pages.
     private mutating func first() async throws -> FetchedPage? {
-        if isResumed, !reader.list.isScroll {
+        if isResumed, !reader.plan.list.isScroll {
             do {
                 progress.seen = pull.began.map { SeenRecords(knownUpTo: 0, position: $0) }
                 let page = try await reader.read()
@@ -153,7 +153,7 @@ struct ListPull {
     /// A page that the upstream fails to serve does not make it serve all pages before it again each time.
     private func refusesPosition(_ error: UpstreamError) -> Bool {
         let isOld = pull.started.map { puller.now().since($0) >= .seconds(3600) } ?? true
-        return error.refusesPosition(of: reader.list, again: cursor.error != nil && isOld)
+        return error.refusesPosition(of: reader.plan.list, again: cursor.error != nil && isOld)
     }
 
     /// Starts at the first page.
@@ -190,8 +190,7 @@ struct ListPull {
         for page in fetched { page.page.share?.release() }
         try progress.requireNews(of: plan.path)
         if progress.outside > 0 { try await puller.store.noteWindowTime(puller.upstreamTime, of: entity) }
-        total = fetched.last?.page.total
-        await puller.progress(fetched.last?.after.seen ?? 0, total)
+        await puller.progress(fetched.last?.after.seen ?? 0, list.total)
         return last
     }
 
@@ -237,28 +236,28 @@ struct ListPull {
     private var gap: ListGap? {
         let counts = pull.kind != .delta
         return ListGap(
-            total: counts ? total.map { $0 - pull.seen } ?? 0 : 0,
-            repeated: counts ? progress.seen?.repeated ?? [] : [], isPartial: reader.isPartial)
+            total: counts ? list.total.map { $0 - pull.seen } ?? 0 : 0,
+            repeated: counts ? progress.seen?.repeated ?? [] : [], isPartial: list.partial != nil)
     }
 
     /// A record changed while the pull was under way, and another one may have slid past its pages.
-    private var isUnstable: Bool { progress.seen?.hasChanged ?? false || reader.totalMoved && showsEachOnce }
+    private var isUnstable: Bool { progress.seen?.hasChanged ?? false || list.totalMoved && showsEachOnce }
 
     /// A record may not have been on any page.
     private var hasMoved: Bool {
-        let lacks = reader.isPartial || progress.seen?.repeated.isEmpty == false
+        let lacks = list.partial != nil || progress.seen?.repeated.isEmpty == false
         return isUnstable && !hasOnlyGrown || lacks && !isUsualGap
     }
 
     /// Records came to the end of the list while it was read, and nothing else happened: each was on a page. A busy upstream
     /// grows during each long pull, so the watermark must move then.
     private var hasOnlyGrown: Bool {
-        progress.seen?.hasChanged != true && !reader.totalShrank && total != nil && gap == nil
+        progress.seen?.hasChanged != true && !list.totalShrank && list.total != nil && gap == nil
     }
 
     /// Why the list cannot show which records are gone, in words; nil if it can. Only after a full pull.
     private var doubt: String? {
-        reader.cut ?? shuffled ?? (isUnstable ? "it changed while it was read" : gap?.words ?? summary.namelessWords)
+        list.cut ?? shuffled ?? (isUnstable ? "it changed while it was read" : gap?.words ?? summary.namelessWords)
     }
 
     private var shuffled: String? { takesGaps && isUnstable ? progress.shuffled(reader) : nil }
@@ -280,13 +279,13 @@ struct ListPull {
         if countsAsFull {
             if isRemembered { cursor.lastFullAt = puller.now() }
             cursor.window = pull.window
-            cursor.total = plan.window == nil ? nil : total ?? pull.seen
+            cursor.total = plan.window == nil ? nil : list.total ?? pull.seen
             try await resolveUnseen()
         } else if widens ? isWhole : isNarrower {
             cursor.window = pull.window
         }
         if childrenAreOpen { cursor.lastFullAt = nil }
-        if !countsAsFull, let skips = reader.skips { try await puller.noteList(skips, of: entity.name) }
+        if !countsAsFull, let skips = list.skips { try await puller.noteList(skips, of: entity.name) }
         try await resolveTombstones()
         try await puller.store.setCursor(of: entity.name, to: cursor)
         if countsAsFull { try await puller.judge.learn(of: entity) }
@@ -318,7 +317,7 @@ struct ListPull {
     /// next one the pages that this one knew. Nothing moves while a record may have slid past the pages, nor after a full pull
     /// from a server that is behind: it is before what that took back.
     private mutating func moveWatermark() {
-        let wentFar = pull.kind == .newest && reader.pages > 1
+        let wentFar = pull.kind == .newest && list.pages > 1
         guard !hasMoved, isWhole, !widens, !pull.wentBack || cursor.watermark == nil,
             wroteBefore || summary.wrote || cursor.watermark == nil || wentFar,
             let latest = pull.latest.flatMap(Timestamp.init(iso8601:)), puller.isPlausible(latest)
@@ -365,7 +364,7 @@ struct ListPull {
 
     private mutating func resolveUnseen() async throws {
         let untested = try await noteUntested()
-        let reported = reader.cut ?? (isUsualGap ? gap?.words : shuffled) ?? untested
+        let reported = list.cut ?? (isUsualGap ? gap?.words : shuffled) ?? untested
         if reported != nil || !isUnstable { try await puller.noteList(reported, of: entity.name) }
         cursor.heldDeletions = 0
         cursor.held = reported.map { "the list of \(entity.name) is not believed: \($0)" }

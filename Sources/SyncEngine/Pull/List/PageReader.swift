@@ -7,33 +7,19 @@ internal import Upstream
 struct PageReader: Sendable {
     private let puller: Puller
     private let entity: Entity
-    private let plan: PullPlan
+    let plan: PullPlan
     /// Where the next page is; nil after the last one.
     private var next: PullInProgress?
     /// Where the last page was.
     private var before: PullInProgress?
     /// Why the last reading ended early; reading again ends at once.
     private var failure: (any Error)?
-    private var trail: PageTrail
-    private var shared: SharedPositions
-    private var total: Int?
-    /// The upstream reported another total than on an earlier page.
-    private(set) var totalMoved = false
-    /// A lower one: records left the list, so that others may have slid past the pages.
-    private(set) var totalShrank = false
-    private(set) var pages = 0
+    /// What the pages read so far say of the list.
+    private(set) var list: ListReading
     /// What the next pull asks with, once the last page was read and said so.
     private(set) var delta: String?
     /// The token of the page before.
     private var passingDelta: String?
-    /// Why the list may be cut, once its last page was read; nil if nothing suggests it.
-    private(set) var cut: String?
-    /// Why a page says itself that it lacks records; nil if none does.
-    private var passingCut: String?
-    var isPartial: Bool { passingCut != nil }
-    var list: ListPlan { plan.list }
-    /// Why records between the pages read so far may be missing; nil if nothing suggests it.
-    var skips: String? { shared.reason }
 
     /// The most pages that are fetched before they are written, and the most bytes after which no other is.
     private static let mostAhead = 8
@@ -43,8 +29,7 @@ struct PageReader: Sendable {
         self.puller = puller
         self.entity = entity
         self.plan = plan.list(of: pull.kind) == .changes ? plan.ofChanges : plan
-        trail = PageTrail(of: self.plan.list)
-        shared = SharedPositions(self.plan.list, key: entity.key)
+        list = ListReading(self.plan.list, at: self.plan.path, key: entity.key, repeats: pull.kind == .delta)
         next = pull
     }
 
@@ -65,29 +50,19 @@ struct PageReader: Sendable {
         var fetched = try await puller.fetch(entity.name, plan, pull)
         if let again = try await pageBefore(fetched, at: pull) { (pull, fetched) = again }
         before = pull
+        // A pull goes on where it was interrupted, or again from the page before.
+        (list.position, list.records) = (pull.position, pull.seen)
         do {
-            let key = pull.kind == .delta ? nil : entity.key
-            try trail.add(fetched.page, of: plan.path, askedAt: pull.position, key: key)
+            try list.add(fetched.page)
         } catch {
             throw Endless(reason: error)
         }
-        shared.add(fetched.page)
-        pull.position = fetched.page.next
-        pull.seen += fetched.page.count
-        pages += 1
-        if let total, let now = fetched.page.total {
-            totalMoved = totalMoved || total != now
-            totalShrank = totalShrank || total > now
-        }
-        total = fetched.page.total
+        (pull.position, pull.seen) = (list.position, list.records)
         fetched.after = pull
         if pull.position == nil {
             // A page that only shows that the list is over may have no token of its own.
             delta = fetched.page.delta ?? (fetched.page.count == 0 ? passingDelta : nil)
-            let ending = ListDoubt.reason(plan.list, pages: pages, records: pull.seen, last: fetched.page)
-            cut = passingCut ?? ending ?? skips
         }
-        passingCut = passingCut ?? ListDoubt.reason(fetched.page)
         passingDelta = fetched.page.passingDelta
         next = pull.position == nil ? nil : pull
         return fetched

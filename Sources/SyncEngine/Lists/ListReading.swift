@@ -1,0 +1,61 @@
+internal import EntitySchema
+internal import Upstream
+
+/// What one reading of a list, page by page, says of the list: where its next page is, and whether it may be cut.
+struct ListReading: Sendable {
+    private let plan: ListPlan
+    private let path: String
+    private let key: String?
+    private var trail: PageTrail
+    private var shared: SharedPositions
+    /// Where the next page is; nil before the first one and after the last.
+    var position: String?
+    /// How many records the list has shown up to there.
+    var records = 0
+    private(set) var pages = 0
+    /// The list's length, as the last page says it.
+    private(set) var total: Int?
+    /// A page said another total than the one before.
+    private(set) var totalMoved = false
+    /// A lower one: records left the list, so that others may have slid past the pages.
+    private(set) var totalShrank = false
+    /// Why a page says itself that it lacks records; nil if none does.
+    private(set) var partial: String?
+    /// Why more may come after the last page, as that page says.
+    private var ending: String?
+    /// Why the list may be cut where it ends, although no page says so; nil if nothing suggests it.
+    private(set) var guess: String?
+
+    /// `key`: that of the records. `repeats`: the list may name a record for each of its changes.
+    init(_ plan: ListPlan, at path: String, key: String?, repeats: Bool = false) {
+        (self.plan, self.path) = (plan, path)
+        self.key = repeats ? nil : key
+        trail = PageTrail(of: plan)
+        shared = SharedPositions(plan, key: key ?? "")
+    }
+
+    /// Call it with each page, before the page is used. Throws `.malformed` when the list would never end.
+    mutating func add(_ page: Page) throws(UpstreamError) {
+        try trail.add(page, of: path, askedAt: position, key: key)
+        shared.add(page)
+        (position, pages, records) = (page.next, pages + 1, records + page.count)
+        if let total, let now = page.total {
+            totalMoved = totalMoved || total != now
+            totalShrank = totalShrank || total > now
+        }
+        total = page.total
+        partial = partial ?? ListDoubt.reason(page)
+        guard page.next == nil else { return }
+        ending = ListDoubt.ending(page, records: records)
+        guess = ListDoubt.guess(plan, pages: pages, records: records, last: page)
+    }
+
+    /// Why records between the pages read so far may be missing; nil if nothing suggests it.
+    var skips: String? { shared.reason }
+
+    /// Why the list lacks records, as what it shows says; nil if nothing does.
+    var lack: String? { partial ?? ending ?? skips }
+
+    /// Why the list may be cut, once its last page was added; nil if nothing suggests it.
+    var cut: String? { lack ?? guess }
+}
