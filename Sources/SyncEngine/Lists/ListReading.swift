@@ -19,10 +19,12 @@ struct ListReading: Sendable {
     private(set) var totalMoved = false
     /// A lower one: records left the list, so that others may have slid past the pages.
     private(set) var totalShrank = false
+    /// The greatest age of the pages that a gateway had kept; nil if there was none.
+    private(set) var age: Duration?
     /// Why a page says itself that it lacks records; nil if none does.
     private(set) var partial: String?
     /// Why more may come after the last page, as that page says.
-    private var ending: String?
+    private(set) var ending: String?
     /// Why the list may be cut where it ends, although no page says so; nil if nothing suggests it.
     private(set) var guess: String?
 
@@ -44,6 +46,7 @@ struct ListReading: Sendable {
             totalShrank = totalShrank || total > now
         }
         total = page.total
+        age = [age, page.age].compactMap(\.self).max()
         partial = partial ?? ListDoubt.reason(page)
         guard page.next == nil else { return }
         ending = ListDoubt.ending(page, records: records)

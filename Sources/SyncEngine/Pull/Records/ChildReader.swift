@@ -129,7 +129,7 @@ struct ChildReader {
     ) async throws(UpstreamError) -> Family {
         let first = try await reading(of: path, from: upstream, under: key)
         var family = Family(
-            key: key, children: first.children, isComplete: first.isComplete, age: first.age,
+            key: key, children: first.children, isComplete: first.isComplete, age: first.list.age,
             isPutBack: first.isPutBack, skips: first.skips)
         // Both readings are in memory.
         guard first.isWhole, !first.isComplete, first.bytes <= Self.mostBytes / 2 else { return family }
@@ -137,8 +137,8 @@ struct ChildReader {
         family.isPutBack = second.isPutBack
         family.children += second.children.filter { !first.keys.contains(self.key($0).exact) }
         family.isComplete =
-            second.isComplete || second.isWhole && second.total == nil && second.keys == first.keys
-        family.age = [first.age, second.age].compactMap(\.self).max()
+            second.isComplete || second.isWhole && second.list.total == nil && second.keys == first.keys
+        family.age = [first.list.age, second.list.age].compactMap(\.self).max()
         return family
     }
 
@@ -159,62 +159,50 @@ struct ChildReader {
     }
 
     private struct Reading {
+        var list: ListReading
         var children: [JSONText] = []
         /// As `Family.bytes`.
         var bytes = 0
         var isPutBack = false
         var keys: Set<ExactText> = []
-        var total: Int?
-        /// No page is left that could not be followed, or that the upstream refuses to show, and none skips children.
-        var isWhole = false
         /// As `Family.skips`.
         var skips: String?
-        /// As `Family.age`.
-        var age: Duration?
+
+        /// No page is left that could not be followed, or that the upstream refuses to show, and none skips children.
+        var isWhole: Bool { !isPutBack && list.lack == nil && skips == nil }
 
         /// It has as many children as it says, or none twice.
-        var isComplete: Bool { isWhole && keys.count == total ?? children.count }
+        var isComplete: Bool { isWhole && keys.count == list.total ?? children.count }
     }
 
     /// `key`: the parent's, which each child is given.
     private func reading(
         of path: String, from upstream: any Upstream, under key: JSONText
     ) async throws(UpstreamError) -> Reading {
-        var trail = PageTrail(of: detail.list)
-        var shared = SharedPositions(detail.list, key: detail.key ?? "")
-        var position: String?
-        var (reading, isPartial, pages) = (Reading(), false, 0)
+        var reading = Reading(list: ListReading(detail.list, at: path, key: detail.key))
         repeat {
             let page = try await upstream.page(
-                PageRequest(entity: detail.entity, path: path, list: detail.list, position: position))
-            try trail.add(page, of: path, askedAt: position, key: detail.key)
-            shared.add(page)
-            pages += 1
+                PageRequest(entity: detail.entity, path: path, list: detail.list, position: reading.list.position))
+            try reading.list.add(page)
             reading.children += detail.identified(page.records.elements, under: key)
             reading.bytes += page.records.bytes.count + page.count * key.bytes.count
-            if let mostBytesAside, reading.bytes > mostBytesAside { return Reading(isPutBack: true) }
+            if let mostBytesAside, reading.bytes > mostBytesAside {
+                return Reading(list: reading.list, isPutBack: true)
+            }
             guard reading.bytes <= Self.mostBytes, reading.children.count <= mostChildren else {
                 throw .malformed(
                     "\(path) answered more than \(mostChildren.grouped) records, or \(Self.mostBytes >> 20) MiB, for one of "
                         + "\(parent.name); check pagination of pull.detail in the schema")
             }
-            position = page.next
-            isPartial = isPartial || page.partial != nil
-            reading.total = page.total
-            reading.skips = shared.reason ?? cutWords(of: reading, last: page, pages: pages)
-            reading.isWhole = page.unfollowed == nil && !page.refusesMore && !isPartial && reading.skips == nil
-            reading.age = [reading.age, page.age].compactMap(\.self).max()
-        } while position != nil
+        } while reading.list.position != nil
         reading.keys = reading.children.map(self.key).exactSet
+        reading.skips = reading.list.skips ?? cutWords(of: reading.list)
         return reading
     }
 
-    private func cutWords(of reading: Reading, last: Page, pages: Int) -> String? {
-        let count = reading.children.count
-        guard mayBeCut(at: count), last.next == nil,
-            ListDoubt.reason(detail.list, pages: pages, records: count, last: last) != nil
-        else { return nil }
-        return Self.words(cut: count, detail.entity, of: parent)
+    private func cutWords(of list: ListReading) -> String? {
+        guard mayBeCut(at: list.records), (list.ending ?? list.guess) != nil else { return nil }
+        return Self.words(cut: list.records, detail.entity, of: parent)
     }
 
     private func key(_ child: JSONText) -> String { detail.key.flatMap { child[$0]?.plain } ?? child.text }
