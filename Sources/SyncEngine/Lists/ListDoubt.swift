@@ -49,10 +49,9 @@ package enum ListDoubt {
         }
     }
 
-    /// The same for a look-up. It must not be misled, and a list that ends where servers often stop is rarely whole.
-    static func reasonForLookUp(_ list: ListPlan, pages: Int, records: Int, last: Page) -> String? {
-        reason(list, pages: pages, records: records, last: last)
-            ?? last.behindTotal.map { _ in "it ends at \(records) records, and the upstream may show no more" }
+    /// Why a list that counts as whole may go on behind its last page, in words; nil if nothing suggests it.
+    static func limit(_ last: Page, records: Int) -> String? {
+        last.behindTotal.map { _ in "it ends at \(records) records, and the upstream may show no more" }
     }
 
     /// Whether a list inside a record is only a part: what holds it counts or names more, as

@@ -27,6 +27,8 @@ struct ListReading: Sendable {
     private(set) var ending: String?
     /// Why the list may be cut where it ends, although no page says so; nil if nothing suggests it.
     private(set) var guess: String?
+    /// Why it may go on there although it counts as whole; nil if nothing suggests it.
+    private(set) var limit: String?
 
     /// `key`: that of the records. `repeats`: the list may name a record for each of its changes.
     init(_ plan: ListPlan, at path: String, key: String?, repeats: Bool = false) {
@@ -51,6 +53,7 @@ struct ListReading: Sendable {
         guard page.next == nil else { return }
         ending = ListDoubt.ending(page, records: records)
         guess = ListDoubt.guess(plan, pages: pages, records: records, last: page)
+        limit = ListDoubt.limit(page, records: records)
     }
 
     /// Why records between the pages read so far may be missing; nil if nothing suggests it.

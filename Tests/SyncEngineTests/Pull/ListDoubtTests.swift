@@ -51,14 +51,20 @@ struct ListDoubtTests {
     }
 
     @Test("a list that ends where servers show no more says nothing about a creation, and is whole for all else")
-    func limit() {
-        let list = ListPlan(style: Self.byLength[1], size: "per", pageSize: 100, total: nil, records: .itself)
-        var last = Page(records: .array([]), count: 100, total: 1000)
-        #expect(ListDoubt.reasonForLookUp(list, pages: 10, records: 1000, last: last) == nil)
-        last.behindTotal = "11/1000"
-        #expect(ListDoubt.reason(list, pages: 10, records: 1000, last: last) == nil)
-        let reason = ListDoubt.reasonForLookUp(list, pages: 10, records: 1000, last: last)
-        #expect(reason == "it ends at 1000 records, and the upstream may show no more")
+    func limit() throws {
+        func reading(behindTotal: String?) throws -> ListReading {
+            let list = ListPlan(style: Self.byLength[1], size: "per", pageSize: 100, total: nil, records: .itself)
+            var last = Page(records: .array([]), count: 100, total: 1000)
+            last.behindTotal = behindTotal
+            var reading = ListReading(list, at: "/orders", key: "id")
+            reading.records = 900
+            try reading.add(last)
+            return reading
+        }
+        #expect(try reading(behindTotal: nil).limit == nil)
+        let limited = try reading(behindTotal: "11/1000")
+        #expect(limited.cut == nil)
+        #expect(limited.limit == "it ends at 1000 records, and the upstream may show no more")
     }
 
     @Test("a list that says whether there is more is not in doubt")

@@ -35,15 +35,15 @@ struct CreationSearch {
         for _ in 1...Self.mostReadings {
             let reading = try await read()
             if let found = reading.found { return .applied(found) }
-            if let partial = reading.partial { return untilLong("the list may be cut: \(partial)") }
-            guard reconciler.hasSettled(change, before: reading.age) else {
+            if let partial = reading.list.partial { return untilLong("the list may be cut: \(partial)") }
+            guard reconciler.hasSettled(change, before: reading.list.age ?? .zero) else {
                 return .notYet("the upstream may still apply the attempt")
             }
             // Such a list may still show the record, so a person is asked only once the upstream must show it.
             if let doubt = reading.doubt { return .unknowable("the list may be cut: \(doubt)") }
             let isSame = before.map(reading.isSame) ?? false
             extensions = before.map(reading.extends) ?? false ? extensions + 1 : 0
-            let isAfterAttempt = reading.isNewer && reading.pages == 1
+            let isAfterAttempt = reading.isNewer && reading.list.pages == 1
             // A list that grows while it is read has a greater total in the end.
             let onlyGrows = extensions == 2 && reading.missing == 0
             if isAfterAttempt || isSame || onlyGrows { return try await finding(reading) }
@@ -104,6 +104,7 @@ struct CreationSearch {
     private static let mostReadings = 4
 
     private struct Reading {
+        var list: ListReading
         var found: RemoteRecord?
         /// The key of a record that may be the created one.
         var near: String?
@@ -117,46 +118,30 @@ struct CreationSearch {
         var hidden: String?
         /// The list has a change from after the attempt.
         var isNewer = false
-        var pages = 0
-        var records = 0
-        /// How old the oldest of its answers is, if a gateway had kept it.
-        var age = Duration.zero
         /// One for each record's key and compared fields, in the order in which they were first shown.
         var digests: [Int] = []
-        /// Why the list may be cut; nil if nothing suggests it.
-        var doubt: String?
-        /// Why the list lacks records for now, as the upstream says; nil if it says nothing of the kind.
-        var partial: String?
-        /// How many fewer records the list showed than its total.
-        var missing = 0
+        /// Why no more of it was read; nil if all was.
+        var excess: String?
         /// It shows something without a key that may be the record.
         var hasNameless = false
+
+        /// Why the list may be cut; nil if nothing suggests it. A look-up must not be misled, and a list that ends where servers
+        /// often stop is rarely whole.
+        var doubt: String? { excess ?? list.cut ?? list.limit }
+        /// How many fewer records the list showed than its total.
+        var missing: Int { max(0, (list.total ?? 0) - list.records) }
         /// The list showed as many records as its total says, each once, so none slid between its pages.
-        var isWhole = false
+        private var isWhole: Bool { list.total == list.records && list.total == digests.count }
 
         /// The only record that may be the created one; nil if there may be others.
         var only: RemoteRecord? {
             hasSeveral || hidden != nil || hasNameless || missing > 0 ? nil : unsure
         }
 
-        mutating func add(_ page: Page) {
-            partial = partial ?? ListDoubt.reason(page)
-            pages += 1
-            records += page.count
-            age = max(age, page.age ?? .zero)
-        }
-
-        /// Notes what the last page says of the list; `doubt` is what its other pages say.
-        mutating func end(with last: Page, of list: ListPlan, doubt other: String?) {
-            doubt = ListDoubt.reasonForLookUp(list, pages: pages, records: records, last: last) ?? other
-            missing = max(0, (last.total ?? 0) - records)
-            isWhole = last.total == records && last.total == digests.count
-        }
-
         /// Some upstreams show records with the same change time in a different order each time.
         func isSame(as other: Reading) -> Bool {
             if isWhole, other.isWhole, Set(digests) == Set(other.digests) { return true }
-            return digests == other.digests && records == other.records
+            return digests == other.digests && list.records == other.list.records
         }
 
         /// Whether it shows all records of an earlier reading, unchanged and in the same order, and some more. A record
@@ -172,15 +157,13 @@ struct CreationSearch {
     /// Reads the list once, or until the record is found.
     private func read() async throws -> Reading {
         var request = request
-        var trail = PageTrail(of: request.list)
-        var shared = SharedPositions(request.list, key: entity.key)
-        var reading = Reading()
+        var reading = Reading(list: ListReading(request.list, at: request.path, key: entity.key))
         var seen: Set<Int> = []
         repeat {
             let page = try await upstream.page(request)
             // The records are small texts by now, and other reads follow before the next page.
             page.share?.release()
-            try trail.add(page, of: request.path, askedAt: request.position, key: entity.key)
+            try reading.list.add(page)
             for record in page.records.elements {
                 // Comparing long texts with many records can take minutes, and all else must go on meanwhile. Unlike
                 // with `Task.yield()`, the runtime's hook enqueues a task, so simulations decide what runs.
@@ -191,14 +174,11 @@ struct CreationSearch {
                 try await compare(record, &reading)
                 if reading.found != nil { return reading }
             }
-            shared.add(page)
-            reading.add(page)
-            guard reading.records <= reconciler.mostRecords else {
-                reading.doubt = "it has more than \(reconciler.mostRecords.grouped) records, and no more are read"
+            guard reading.list.records <= reconciler.mostRecords else {
+                reading.excess = "it has more than \(reconciler.mostRecords.grouped) records, and no more are read"
                 return reading
             }
-            request.position = page.next
-            if page.next == nil { reading.end(with: page, of: request.list, doubt: shared.reason) }
+            request.position = reading.list.position
         } while request.position != nil
         return reading
     }
