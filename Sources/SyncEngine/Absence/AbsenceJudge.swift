@@ -205,27 +205,19 @@ struct AbsenceJudge: Sendable {
 
     /// Reads the whole list; nil if it is complete and lacks the record.
     private func read(_ plan: PullPlan, of entity: Entity, for key: String) async throws -> Verdict? {
-        var (position, seen, pages): (String?, Int, Int) = (nil, 0, 0)
-        var partial: String?
-        var shared = SharedPositions(plan.list, key: entity.key)
+        var list = ListReading(plan.list, at: plan.path, key: entity.key)
         repeat {
-            guard pages < Self.mostPages else {
+            guard list.pages < Self.mostPages else {
                 return .cannotSay("the upstream serves no single \(entity.name), and their list is too long to search")
             }
-            let page = try await page(plan, of: entity, at: position)
+            let page = try await page(plan, of: entity, at: list.position)
             if let verdict = verdict(on: key, in: page.records, of: entity) { return verdict }
-            (position, seen, pages) = (page.next, seen + page.count, pages + 1)
-            partial = partial ?? ListDoubt.reason(page)
-            shared.add(page)
-            guard position == nil else { continue }
-            let ending = ListDoubt.reason(plan.list, pages: pages, records: seen, last: page)
-            if let doubt = partial ?? ending ?? shared.reason {
-                return .cannotSay("the list of \(entity.name) may be cut: \(doubt)")
-            }
-            if let total = page.total, total != seen {
-                return .cannotSay("the list of \(entity.name) shows \(seen) of \(total)")
-            }
-        } while position != nil
+            do { try list.add(page) } catch { return .cannotSay(error.message) }
+        } while list.position != nil
+        if let cut = list.cut { return .cannotSay("the list of \(entity.name) may be cut: \(cut)") }
+        if let total = list.total, total != list.records {
+            return .cannotSay("the list of \(entity.name) shows \(list.records) of \(total)")
+        }
         return nil
     }
 
