@@ -364,18 +364,6 @@ struct AbsencePullTests {
         #expect(try test.cursor.heldDeletions == 1)
     }
 
-    @Test("a list that shows one page twice does not show that a record is gone")
-    func pageTwice() async throws {
-        let test = try TestPull("record: none")
-        let orders = try #require(test.schema["orders"])
-        func verdict(_ pages: String...) async throws -> AbsenceJudge.Verdict {
-            try test.upstream.serve(pages, total: 4)
-            return try await test.puller().judge.verdict(on: .object(["id": "gone"]), of: orders)
-        }
-        #expect(try await verdict(page(0..<2), page(2..<4)) == .gone)
-        #expect(try await verdict(page(0..<2), page(0..<2)) != .gone)
-    }
-
     // MARK: Times in the future
 
     @Test("#15 a row that claims a time in the future is applied and does not move the watermark")

@@ -82,4 +82,17 @@ struct ListDoubtTests {
         #expect(reason(.single, pageSize: 100, records: length) != nil)
         #expect(reason(.single, pageSize: 100, records: length + 1) == nil)
     }
+
+    @Test("a list that shows one page twice does not show that a record is gone")
+    func pageTwice() async throws {
+        let test = try TestPull("record: none")
+        let orders = try #require(test.schema["orders"])
+        func verdict(_ pages: String...) async throws -> AbsenceJudge.Verdict {
+            try test.upstream.serve(pages, total: 4)
+            return try await test.puller().judge.verdict(on: .object(["id": "gone"]), of: orders)
+        }
+        let (first, second) = (#"[{"id":"a"},{"id":"b"}]"#, #"[{"id":"c"},{"id":"d"}]"#)
+        #expect(try await verdict(first, second) == .gone)
+        #expect(try await verdict(first, first) != .gone)
+    }
 }
