@@ -24,7 +24,7 @@ struct ListReading: Sendable {
     /// Why a page says itself that it lacks records; nil if none does.
     private(set) var partial: String?
     /// Why more may come after the last page, as that page says.
-    private(set) var ending: String?
+    private var ending: String?
     /// Why the list may be cut where it ends, although no page says so; nil if nothing suggests it.
     private(set) var guess: String?
     /// Why it may go on there although it counts as whole; nil if nothing suggests it.

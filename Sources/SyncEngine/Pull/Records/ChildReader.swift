@@ -30,8 +30,8 @@ struct ChildReader {
         var age: Duration?
         /// It is too large to be read beside others, and must be read again.
         var isPutBack = false
-        /// Why children between the pages may be missing; nil if nothing suggests it.
-        var skips: String?
+        /// Why children may be missing, in words; nil if nothing suggests it.
+        var lack: String?
 
         /// Once each child has the key.
         var bytes: Int { children.reduce(0) { $0 + $1.bytes.count + key.bytes.count } }
@@ -130,7 +130,7 @@ struct ChildReader {
         let first = try await reading(of: path, from: upstream, under: key)
         var family = Family(
             key: key, children: first.children, isComplete: first.isComplete, age: first.list.age,
-            isPutBack: first.isPutBack, skips: first.skips)
+            isPutBack: first.isPutBack, lack: first.lack)
         // Both readings are in memory.
         guard first.isWhole, !first.isComplete, first.bytes <= Self.mostBytes / 2 else { return family }
         let second = try await reading(of: path, from: upstream, under: key)
@@ -165,11 +165,10 @@ struct ChildReader {
         var bytes = 0
         var isPutBack = false
         var keys: Set<ExactText> = []
-        /// As `Family.skips`.
-        var skips: String?
+        /// As `Family.lack`.
+        var lack: String?
 
-        /// No page is left that could not be followed, or that the upstream refuses to show, and none skips children.
-        var isWhole: Bool { !isPutBack && list.lack == nil && skips == nil }
+        var isWhole: Bool { !isPutBack && lack == nil }
 
         /// It has as many children as it says, or none twice.
         var isComplete: Bool { isWhole && keys.count == list.total ?? children.count }
@@ -196,12 +195,12 @@ struct ChildReader {
             }
         } while reading.list.position != nil
         reading.keys = reading.children.map(self.key).exactSet
-        reading.skips = reading.list.skips ?? cutWords(of: reading.list)
+        reading.lack = reading.list.lack ?? cutWords(of: reading.list)
         return reading
     }
 
     private func cutWords(of list: ListReading) -> String? {
-        guard mayBeCut(at: list.records), (list.ending ?? list.guess) != nil else { return nil }
+        guard mayBeCut(at: list.records), list.guess != nil else { return nil }
         return Self.words(cut: list.records, detail.entity, of: parent)
     }
 

@@ -100,7 +100,7 @@ struct DetailPuller {
         let found = details.compactMap { detail in
             let families = batch.fetched.compactMap { $0.families[detail.entity] }
             let part = fetch.isSingle ? puller.childReader(entity, detail).part(of: families) : nil
-            return (families.lazy.compactMap(\.skips).first ?? part).map { (detail.entity, $0) }
+            return (families.lazy.compactMap(\.lack).first ?? part).map { (detail.entity, $0) }
         }
         return Dictionary(found) { first, _ in first }
     }

@@ -1,5 +1,6 @@
 import EntitySchema
 import JSONText
+import SchemaDrift
 import Synchronization
 import TestSupport
 import Testing
@@ -94,6 +95,24 @@ import Upstream
         }
         for _ in 1...2 { try await test.pullDetails(all: true) }
         #expect(try test.keys("messages").count == (refuses ? 11 : 10))
+    }
+
+    @Test func `a list of children that says that it lacks some is reported until it is whole`() async throws {
+        let test = try TestPull(Self.fetched, changing: TestPull.withoutMessages)
+        let orders = try JSONText(parsing: #"[{"id":"a","updated_at":"2026-01-01"}]"#)
+        let shown = Mutex(Page(records: .array([.object(["id": "m"])]), count: 1))
+        test.upstream.answering { request in
+            .success(request.path == "/orders" ? Page(records: orders, count: 1) : shown.withLock(\.self))
+        }
+        try await test.pull()
+        func drift(_ change: (inout Page) -> Void) async throws -> String? {
+            shown.withLock { change(&$0) }
+            try await test.pullDetails(all: true)
+            return try test.store.drift().first { $0.kind == .list && $0.entity == "messages" }?.found
+        }
+        #expect(try await drift { $0.unfollowed = "has_more" }?.contains("more pages (has_more)") == true)
+        #expect(try await drift { $0.unfollowed = nil } == nil)
+        #expect(try await drift { $0.partial = "timed_out" }?.contains("lacks records (timed_out)") == true)
     }
 
     @Test func `a list that lacks children is read again, also after a crash before they were decided about`()
