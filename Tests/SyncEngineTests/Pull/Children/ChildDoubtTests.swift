@@ -102,7 +102,7 @@ import Upstream
         let orders = try JSONText(parsing: #"[{"id":"a","updated_at":"2026-01-01"}]"#)
         let shown = Mutex(Page(records: .array([.object(["id": "m"])]), count: 1))
         test.upstream.answering { request in
-            .success(request.path == "/orders" ? Page(records: orders, count: 1) : shown.withLock(\.self))
+            .success(request.path == "/orders" ? Page(records: orders, count: 1) : shown.withLock { $0 })
         }
         try await test.pull()
         func drift(_ change: (inout Page) -> Void) async throws -> String? {
