@@ -75,6 +75,23 @@ struct TombstonePullTests {
         #expect(try test.store.cursor(of: "orders:deleted").watermark == "2026-01-01T12:00:00.000Z")
     }
 
+    @Test("a list that says that it lacks deletions is read from the same place again, unless it always says so")
+    func partial() async throws {
+        let test = try await filled()
+        let some = try JSONText(parsing: "[\(Self.deletion("c", "11:30:00"))]")
+        test.upstream.answering { request in
+            guard request.path == "/deletions" else { return .success(Page(records: .array([]), count: 0)) }
+            var page = Page(records: some, count: 1)
+            page.partial = "timed_out"
+            return .success(page)
+        }
+        let summary = try await test.pull()
+        #expect(summary.deleted == 1)
+        #expect(summary.delay?.contains("lacks records (timed_out)") == true)
+        for _ in 1...3 { try await test.pull() }
+        #expect(askedSince(test) == Array(repeating: "2026-01-01T09:59:50.000Z", count: 3) + ["2026-01-01T11:29:50.000Z"])
+    }
+
     @Test("a time that the upstream no longer goes back to is left out")
     func forgotten() async throws {
         let test = try await filled()

@@ -17,7 +17,7 @@ struct TombstonePull {
         /// Records that are kept although the list names them, and why.
         var held = 0
         var reason: String?
-        /// Why deletions are delayed: the list could not be read.
+        /// Why deletions are delayed: the list could not be read as a whole.
         var delay: String?
     }
 
@@ -53,9 +53,7 @@ struct TombstonePull {
             return try await run()
         } catch let error as UpstreamError where !error.concernsWholeUpstream {
             try await store.changeCursor(of: Self.cursor(of: entity)) { $0.error = error.message }
-            return Outcome(
-                delay: "records are up to date, but deletions are delayed: \(list.plan.path) failed: \(error.message)"
-            )
+            return Outcome(delay: delayed(error.message))
         }
     }
 
@@ -81,9 +79,10 @@ struct TombstonePull {
         let held = HeldTombstones(puller: puller, entity: entity, keys: progress.held.sorted().map(\.text))
         let before = cursor.heldDeletions
         let (deleted, left) = try await resolve(held, progress, before: before)
-        if left == 0 { move(&cursor, to: progress.latest, reader.delta, after: stopwatch.duration) }
+        let lack = lack(of: reader.list, &cursor)
+        if left == 0, lack == nil { move(&cursor, to: progress.latest, reader.delta, after: stopwatch.duration) }
         cursor.heldDeletions = left
-        cursor.error = nil
+        cursor.error = lack
         cursor.lastSyncedAt = puller.now()
         cursor.lastFullAt = cursor.lastFullAt ?? puller.now()
         try await store.setCursor(of: Self.cursor(of: entity), to: cursor)
@@ -91,7 +90,19 @@ struct TombstonePull {
             try await puller.noteHeld(left, left > 0 ? held.words(left) : nil, of: entity.name)
         }
         return Outcome(
-            deleted: progress.deleted + deleted, held: left, reason: left > 0 ? held.words(left) : nil)
+            deleted: progress.deleted + deleted, held: left, reason: left > 0 ? held.words(left) : nil,
+            delay: lack.map(delayed))
+    }
+
+    /// Why the list may name more deletions when it is read from the same place again; nil if it is whole, or never is.
+    private func lack(of reading: ListReading, _ cursor: inout PullCursor) -> String? {
+        let gap = ListGap(total: 0, repeated: [], isPartial: reading.partial != nil)?.noted(after: cursor.listGap)
+        cursor.listGap = gap?.text
+        return gap.map { $0.times < ListGap.enough } == true ? reading.partial : nil
+    }
+
+    private func delayed(_ reason: String) -> String {
+        "records are up to date, but deletions are delayed: \(list.plan.path) failed: \(reason)"
     }
 
     /// Returns how many were deleted, and how many are kept.
