@@ -110,25 +110,26 @@ extension CacheStore {
     /// many were deleted; a record with queued changes becomes a conflict.
     ///
     /// `onlyMissing`: only those that the last full pull did not see either (`sync_missing`); all others are remembered
-    /// for the next one.
+    /// for the next one. `upTo`: when the list was answered; what is missing since later may be missing in the same answer.
     package func deleteUnseen(
-        of entity: String, _ seen: SeenRecords, onlyMissing: Bool = false, at now: Timestamp
+        of entity: String, _ seen: SeenRecords, onlyMissing: Bool = false, upTo answered: Timestamp? = nil,
+        at now: Timestamp
     ) async throws -> Int {
         let table = try table(entity)
         var deleted = 0
         var start: Int64? = 1
-        var left: [(pk: Int64, key: String)] = []
+        var left: [(pk: Int64, key: String, since: Timestamp)] = []
         while let from = start {
             let step = try await change(at: now) { [self] context in
                 let (rows, next) = try Self.unseenRows(
                     table, seen, from: from, limit: Self.batch, since: now - schema.upstream.settle, context.db)
-                var (going, staying): ([String], [(pk: Int64, key: String)]) = ([], [])
-                for row in rows {
-                    let isMissing =
-                        try !onlyMissing || MissingTable(entity: entity, db: context.db).since(row.pk, row.key) != nil
-                    // It was not asked for by its key: its change decides when it is sent.
-                    guard !(onlyMissing && row.isEdited) else { continue }
-                    if isMissing { going.append(row.key) } else { staying.append((row.pk, row.key)) }
+                let missing = MissingTable(entity: entity, db: context.db)
+                var (going, staying): ([String], [(pk: Int64, key: String, since: Timestamp)]) = ([], [])
+                // Those with a change were not asked for by their keys: it decides when it is sent.
+                for row in rows where !(onlyMissing && row.isEdited) {
+                    let since = try onlyMissing ? missing.since(row.pk, row.key).map { min($0, now) } : nil
+                    let isGoing = !onlyMissing || since.map { $0 <= answered ?? now } ?? false
+                    if isGoing { going.append(row.key) } else { staying.append((row.pk, row.key, since ?? now)) }
                 }
                 let applier = PageApplier(table: table, context: context)
                 return (count: try applier.delete(keys: going, isInferred: true), staying: staying, next: next)

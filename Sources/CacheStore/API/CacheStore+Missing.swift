@@ -46,12 +46,14 @@ extension CacheStore {
     }
 
     /// Remembers these missing records instead of those before.
-    func setMissing(_ rows: [(pk: Int64, key: String)], of entity: String, at now: Timestamp) async throws {
+    func setMissing(
+        _ rows: [(pk: Int64, key: String, since: Timestamp)], of entity: String, at now: Timestamp
+    ) async throws {
         guard try !rows.isEmpty || hasMissing(of: entity) else { return }
         try await change(at: now) { context in
             let missing = MissingTable(entity: entity, db: context.db)
             try missing.forgetAll()
-            for row in rows { try missing.insert(row.pk, row.key, at: now) }
+            for row in rows { try missing.insert(row.pk, row.key, at: row.since) }
         }
     }
 }

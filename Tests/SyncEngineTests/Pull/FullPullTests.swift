@@ -159,6 +159,20 @@ struct FullPullTests {
         #expect(try test.cursor.lastFullAt == test.clock.timestamp)
     }
 
+    @Test("a list that a gateway repeats is no second full pull; one that it kept since the first is")
+    func keptByGateway() async throws {
+        let test = try await filled(8, singles: false)
+        let records = try JSONText(parsing: page(0..<7))
+        test.upstream.answering { _ in .success(Page(records: records, count: 7, total: 7, age: .seconds(30))) }
+        for _ in 1...2 {
+            try await test.pull(full: true)
+            #expect(try test.keys().count == 8)
+            test.clock.advance(by: .seconds(10))
+        }
+        test.clock.advance(by: .seconds(15))
+        #expect(try await test.pull(full: true).deleted == 1)
+    }
+
     @Test("hundreds of deletions of thousands of records are made without being asked")
     func many() async throws {
         let test = try await filled(1200)

@@ -15,6 +15,8 @@ struct UnseenSweep {
     let listed: Int
     /// Why the list may not be whole; nil if it is.
     let doubt: String?
+    /// How old the list is, if a gateway had kept it.
+    let age: Duration
     /// A person has confirmed that what the list lacks is gone.
     let isConfirmed: Bool
 
@@ -57,7 +59,7 @@ struct UnseenSweep {
         }
         var outcome = Outcome()
         outcome.deleted = try await store.deleteUnseen(
-            of: entity.name, seen, onlyMissing: !isConfirmed, at: puller.now())
+            of: entity.name, seen, onlyMissing: !isConfirmed, upTo: puller.now() - age, at: puller.now())
         outcome.isOpen = try store.hasMissing(of: entity.name)
         return outcome
     }
