@@ -4,8 +4,6 @@ internal import Upstream
 /// What one reading of a list, page by page, says of the list: where its next page is, and whether it may be cut.
 struct ListReading: Sendable {
     private let plan: ListPlan
-    private let path: String
-    private let key: String?
     private var trail: PageTrail
     private var shared: SharedPositions
     /// Where the next page is; nil before the first one and after the last.
@@ -32,15 +30,14 @@ struct ListReading: Sendable {
 
     /// `key`: that of the records. `repeats`: the list may name a record for each of its changes.
     init(_ plan: ListPlan, at path: String, key: String?, repeats: Bool = false) {
-        (self.plan, self.path) = (plan, path)
-        self.key = repeats ? nil : key
-        trail = PageTrail(of: plan)
+        self.plan = plan
+        trail = PageTrail(of: plan, at: path, key: repeats ? nil : key)
         shared = SharedPositions(plan, key: key ?? "")
     }
 
     /// Call it with each page, before the page is used. Throws `.malformed` when the list would never end.
     mutating func add(_ page: Page) throws(UpstreamError) {
-        try trail.add(page, of: path, askedAt: position, key: key)
+        try trail.add(page, askedAt: position)
         shared.add(page)
         (position, pages, records) = (page.next, pages + 1, records + page.count)
         if let total, let now = page.total {

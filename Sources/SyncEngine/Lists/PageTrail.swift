@@ -16,6 +16,8 @@ struct PageTrail {
 
     /// One position is that of all pages.
     private let isScroll: Bool
+    private let path: String
+    private let key: String?
     private var positions: Set<UInt64> = []
     private var pages: Set<UInt64> = []
     private var emptyInARow = 0
@@ -26,17 +28,15 @@ struct PageTrail {
     private var number = 0
     private var repeatsInARow = 0
 
-    init(of list: ListPlan) {
+    /// `key`: that of the records, by which pages are compared whose other members change with each answer; nil for a list
+    /// that may name a record for each of its changes.
+    init(of list: ListPlan, at path: String, key: String? = nil) {
         isScroll = list.isScroll
+        (self.path, self.key) = (path, key)
     }
 
     /// Call it with each page, before the page is written. Throws `.malformed` when the list would never end.
-    ///
-    /// `key` is the records' key, by which pages are compared whose other members change with each answer; nil for a list
-    /// that may name a record for each of its changes.
-    mutating func add(
-        _ page: Page, of path: String, askedAt position: String?, key: String? = nil
-    ) throws(UpstreamError) {
+    mutating func add(_ page: Page, askedAt position: String?) throws(UpstreamError) {
         if let position, !isScroll { positions.insert(hash(position.utf8)) }
         if let next = page.next, positions.contains(hash(next.utf8)) {
             let scroll = next == position ? "; if one cursor serves all pages, set pagination.scroll: true" : ""
@@ -47,7 +47,7 @@ struct PageTrail {
             guard pages.insert(hash(page.records.bytes)).inserted else {
                 throw .malformed("\(path) answered the same page twice in one pull\(Self.advice)")
             }
-            noteKeys(of: page, key)
+            noteKeys(of: page)
             guard repeatsInARow <= Self.mostRepeats, aloneAgain <= Self.mostAlone else {
                 throw .malformed(
                     "\(path) answered the same records on page after page, each time with other values, as if it ignored "
@@ -62,9 +62,9 @@ struct PageTrail {
         }
     }
 
-    private mutating func noteKeys(of page: Page, _ key: String?) {
+    private mutating func noteKeys(of page: Page) {
         defer { number += 1 }
-        noteAlone(page, key)
+        noteAlone(page)
         let turn = number % Self.every
         guard let key, turn < Self.compared else { return }
         if turn == 0 { repeatsInARow = 0 }
@@ -76,7 +76,7 @@ struct PageTrail {
         repeatsInARow = isNew ? 0 : repeatsInARow + 1
     }
 
-    private mutating func noteAlone(_ page: Page, _ key: String?) {
+    private mutating func noteAlone(_ page: Page) {
         guard page.count == 1, let key, let name = Self.keys(of: page.records, key)?.first else {
             return aloneAgain = 0
         }

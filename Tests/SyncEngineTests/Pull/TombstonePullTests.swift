@@ -89,7 +89,8 @@ struct TombstonePullTests {
         #expect(summary.deleted == 1)
         #expect(summary.delay?.contains("lacks records (timed_out)") == true)
         for _ in 1...3 { try await test.pull() }
-        #expect(askedSince(test) == Array(repeating: "2026-01-01T09:59:50.000Z", count: 3) + ["2026-01-01T11:29:50.000Z"])
+        let same = Array(repeating: "2026-01-01T09:59:50.000Z", count: 3)
+        #expect(askedSince(test) == same + ["2026-01-01T11:29:50.000Z"])
     }
 
     @Test("a time that the upstream no longer goes back to is left out")

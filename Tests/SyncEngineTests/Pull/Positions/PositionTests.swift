@@ -289,17 +289,17 @@ struct PositionTests {
 
     @Test("pages that differ in one byte, anywhere, are different pages")
     func almostSamePage() throws {
-        var trail = PageTrail(of: try #require(TestPull().schema["orders"]?.pull).list)
+        var trail = PageTrail(of: try #require(TestPull().schema["orders"]?.pull).list, at: "/orders")
         let text = Array(#"[{"id":"abcdefgh","x":"ijklmnopqrstuv"}]"#.utf8)
         for index in text.indices where text[index] >= UInt8(ascii: "i") && text[index] <= UInt8(ascii: "w") {
             var bytes = text
             bytes[index] = UInt8(ascii: "0")
             guard let page = try? JSONText(bytes) else { continue }
-            try trail.add(Page(records: page, count: 1), of: "/orders", askedAt: nil)
+            try trail.add(Page(records: page, count: 1), askedAt: nil)
         }
         let page = Page(records: try JSONText(text), count: 1)
-        try trail.add(page, of: "/orders", askedAt: nil)
-        #expect(throws: UpstreamError.self) { try trail.add(page, of: "/orders", askedAt: nil) }
+        try trail.add(page, askedAt: nil)
+        #expect(throws: UpstreamError.self) { try trail.add(page, askedAt: nil) }
     }
 
     @Test("an endless list of children fails only its parent")
