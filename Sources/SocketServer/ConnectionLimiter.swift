@@ -2,9 +2,10 @@ import Synchronization
 
 /// Limits the number of open connections, in total and per caller.
 ///
-/// Only the owner can use all connections, and some only the owner. At the limit a new connection replaces the one that has kept the server
-/// waiting longest, strangers first; if none has waited long enough, the new connection is rejected. Strangers share theirs
-/// fairly: when all are in use, the caller with the most loses one, busy or not, to a caller with fewer.
+/// Only the owner can use all connections, and some only the owner. At the limit a new connection replaces the one that
+/// has kept the server waiting longest, strangers first; if none has waited long enough, the new connection is rejected.
+/// Strangers share theirs fairly: when all are in use, the caller with the most loses one, busy or not, to a caller with
+/// fewer.
 final class ConnectionLimiter: Sendable {
     private struct Place {
         let connection: Connection
