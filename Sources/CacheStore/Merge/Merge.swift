@@ -78,7 +78,9 @@ struct Merge {
                 change = try store(merged, of: field, in: change)
                 continue
             }
-            if change.tried, isMade(server, of: local, before: before, in: field) {
+            if change.tried, !isEarlierText(server, of: field, change, own),
+                isMade(server, of: local, before: before, in: field)
+            {
                 if !isShown { shown.append((field, server, before)) }
                 change = try store(server, of: field, in: change)
                 try conflicts.decideOpen(of: change.id, field: field, .local)
@@ -103,6 +105,15 @@ struct Merge {
     private func isMade(_ server: JSONText, of sent: JSONText, before: JSONText, in field: String) -> Bool {
         if sent.kind == .null { return entity[field: field]?.isZero(server) ?? false }
         return isFilled(sent, from: before, in: server) || Self.isCut(sent, from: before, to: server)
+    }
+
+    /// Whether the server shows a text that was sent before the local one. That one may only go on from there, and is not cut.
+    private func isEarlierText(
+        _ server: JSONText, of field: String, _ change: OutboxTable.Entry, _ own: OwnValues
+    ) -> Bool {
+        guard server.kind == .string else { return false }
+        return own.contains(server, of: field)
+            || change.sent(field).contains { own.comparison.isSame(server, $0, of: field) }
     }
 
     /// Whether the server has cut a text that was sent: its text is the beginning of that one, with enough in it that is new.

@@ -209,6 +209,20 @@ struct RewrittenListTests {
         #expect(try (cache.conflictCount() == 0) == isOurs)
     }
 
+    @Test("a text that goes on from one that was sent before it is not cut where the server shows that one")
+    func continuedText() async throws {
+        let cache = try await cache(#"{"id":"a","notes":"n"}"#)
+        let (sent, whole) = ("The screen is broken and the client", "The screen is broken and the client waits")
+        try await edited(cache, #"{"notes":"\#(sent)"}"#, then: nil)
+        let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
+        try await cache.store.correct(change.id, setting: JSONText(parsing: #"{"notes":"\#(whole)"}"#), at: now)
+        try await cache.send(.waiting(PushFailure(.timeout, message: "no answer"), at: now, counted: true))
+        _ = try await cache.pull("orders", #"[{"id":"a","notes":"\#(sent)"}]"#)
+        #expect(try cache.record("orders", "a")?["notes"]?.string == whole)
+        #expect(try cache.store.readyChanges(limit: 1, at: now).first?.body["notes"]?.string == whole)
+        #expect(try cache.conflictCount() == 0)
+    }
+
     @Test("a list that was set back to what it was before is shown as the server has it")
     func setBack() async throws {
         let cache = try await cache(#"{"id":"a","tags":[{"id":1,"n":1}]}"#)
