@@ -74,6 +74,18 @@ struct MeaningTests {
     }
 
     @Test(
+        "another number of the same 32 bits, and other digits between the same separators, are other values",
+        arguments: [
+            (Field.Kind.money, "300000.01", "300000.02"), (.number, "1764510000", "1764510050"),
+            (.number, "16777217", "16777218"), (.string, #""192.168.1.11""#, #""192.168.11.1""#),
+            (.string, #""1.11.2026""#, #""11.1.2026""#), (.string, #""12-345678""#, #""123-45678""#),
+        ])
+    func otherValues(kind: Field.Kind, value: String, answer: String) throws {
+        #expect(field(kind).forms(from: try json(value), to: try json(answer)) == nil)
+        #expect(!field(kind).isSame(try json(value), try json(answer), under: [.single, .separated]))
+    }
+
+    @Test(
         "a time may have been rounded to steps of minutes, or read by another clock",
         arguments: [
             ("08:03:20Z", "08:00:00Z", true), ("08:03:20Z", "08:05:00Z", true), ("08:16:00Z", "08:30:00Z", true),

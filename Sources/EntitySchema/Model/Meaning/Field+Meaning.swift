@@ -57,9 +57,7 @@ extension Field {
         _ one: JSONText, _ other: JSONText, _ forms: Set<NormalForm>, _ directed: Bool
     ) -> Bool {
         guard let mine = one.amount, let theirs = other.amount else { return false }
-        if forms.contains(.single), let single = Float(one.plain), single.isFinite, single == Float(other.plain) {
-            return true
-        }
+        if forms.contains(.single), one.isBinary(other) || !directed && other.isBinary(one) { return true }
         guard mine != theirs, forms.contains(.rounded) else { return mine == theirs }
         return theirs.isRounded(from: mine) || !directed && mine.isRounded(from: theirs)
     }

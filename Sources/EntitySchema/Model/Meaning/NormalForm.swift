@@ -9,7 +9,7 @@ package enum NormalForm: String, Sendable, Equatable, CaseIterable {
     case lowercased, uppercased
     /// Fewer digits after the point.
     case rounded
-    /// A number of 32 bits: 19.99 as 19.989999771118164.
+    /// A number of 32 bits, or one that was calculated: 19.99 as 19.989999771118164, 0.3 as 0.30000000000000004.
     case single
     /// Times without what is less than a second, or a minute.
     case seconds, minutes
@@ -83,8 +83,12 @@ extension String {
     /// A text of fewer digits is no telephone number, and one of more characters neither.
     private static let (leastDigits, longestNumber) = (7, 40)
 
-    /// Whether both are the same telephone number, whatever stands between its digits.
-    func isSameNumber(as other: String) -> Bool { numerals.map { $0 == other.numerals } ?? false }
+    /// Whether both are the same telephone number, with other separators between its digits. With the same ones between other
+    /// digits, as `192.168.1.11` and `192.168.11.1` or `1.11.2026` and `11.1.2026`, they are no telephone numbers.
+    func isSameNumber(as other: String) -> Bool {
+        guard let numerals, numerals == other.numerals else { return false }
+        return filter { !$0.isDigit } != other.filter { !$0.isDigit }
+    }
 
     /// The digits of a telephone number; nil for any other text.
     private var numerals: String? {
@@ -92,6 +96,17 @@ extension String {
         else { return nil }
         let digits = filter(\.isDigit)
         return digits.count >= Self.leastDigits ? digits : nil
+    }
+}
+
+extension JSONText {
+    /// Whether a number is what becomes of this one in 32 bits, or by calculating in 64 bits. Others of the same 32 bits, such as
+    /// 300000.02 for 300000.01, are other numbers.
+    func isBinary(_ answer: JSONText) -> Bool {
+        guard let mine = Double(plain), let theirs = Double(answer.plain), mine.isFinite, theirs.isFinite else {
+            return false
+        }
+        return Double(Float(mine)) == theirs || abs(mine - theirs) <= 4 * mine.ulp
     }
 }
 
