@@ -202,10 +202,13 @@ struct FullPullTests {
         #expect(try await test.pull(full: true).held == 150)
         let held = try #require(try test.cursor.held)
         #expect(held.contains("the list of orders was empty, had 150; the upstream still has k"), "\(held)")
-        test.upstream.serveSingles { _, _ in .failure(.unclear(status: 500, "out of order")) }
-        #expect(try await test.pull(full: true).held == 150)
-        let unread = try #require(try test.cursor.held)
-        #expect(unread.hasPrefix("the list of orders was empty, had 150") && !unread.contains("still has"), "\(unread)")
+        for failure in [UpstreamError.unclear(status: 500, "out of order"), .unauthorized("answered 401")] {
+            test.upstream.serveSingles { _, _ in .failure(failure) }
+            #expect(try await test.pull(full: true).held == 150)
+            let unread = try #require(try test.cursor.held)
+            #expect(unread.hasPrefix("the list of orders was empty, had 150"), "\(unread)")
+            #expect(!unread.contains("still has"), "\(unread)")
+        }
     }
 
     @Test("without single records even one of four is too many to delete; asked for one by one, all may go")
