@@ -9,10 +9,11 @@ extension OutboxTable {
     /// record, the changes that refer to it, and the same for every record that those create. A change that only
     /// follows it in a group does not depend on it. Only ids: together the changes can be larger than the memory.
     ///
-    /// What refers to an entity that the schema no longer has is not known any more, so these are all that wait for it.
+    /// Which fields refer to an entity that the schema no longer has is not known any more. So of the changes that wait for its
+    /// creation, these are all that have its key, or that of such a creation, in their text.
     func dependents(on change: Entry) throws -> [Int64] {
         guard change.operation == .create else { return [] }
-        guard schema[change.entity] != nil else { return try waiting(for: change.id).sorted() }
+        guard schema[change.entity] != nil else { return try dependents(onLost: change) }
         guard try mayHaveDependents(change) else { return [] }
         let statement = BoundStatement(
             try db.cachedStatement(
@@ -31,6 +32,30 @@ extension OutboxTable {
         try statement.bind(change.id, to: 3)
         return try statement.all { BoundStatement($0).integer(0) }.compactMap(\.self)
     }
+
+    private func dependents(onLost creation: Entry) throws -> [Int64] {
+        try Int64.fetchAll(
+            db.cachedStatement(
+                sql: """
+                    WITH RECURSIVE later (id) AS (\(Self.waiting)),
+                    creation (_key) AS (
+                      SELECT ?2
+                      UNION SELECT record_key FROM creation JOIN sync_outbox ON id IN later AND operation = 'create'
+                        AND \(Self.namesCreation))
+                    SELECT id FROM sync_outbox
+                    WHERE id IN later AND EXISTS (SELECT 1 FROM creation WHERE \(Self.namesCreation)) ORDER BY id
+                    """),
+            arguments: [creation.id, creation.key])
+    }
+
+    /// Whether a change is of a record, or has its key in its text, where that can be read without its escapes.
+    private static let namesCreation = "(record_key = _key OR instr(body, _key) OR instr(body, '\\'))"
+
+    /// Selects the changes `later` that wait for the change ?1, directly or through others.
+    private static let waiting = """
+        SELECT change_id FROM sync_dependency WHERE needs_id = ?1
+        UNION SELECT change_id FROM sync_dependency JOIN later ON needs_id = later.id
+        """
 
     /// False if no other change is of the creation's record or has its key in its text. Most creations have none, and
     /// to read all references for each of thousands that are discarded would take minutes.
@@ -60,13 +85,7 @@ extension OutboxTable {
     /// Every change that waits for this one, directly or through others.
     func waiting(for id: Int64) throws -> Set<Int64> {
         try Int64.fetchSet(
-            db.cachedStatement(
-                sql: """
-                    WITH RECURSIVE later (id) AS (
-                      SELECT change_id FROM sync_dependency WHERE needs_id = ?
-                      UNION SELECT change_id FROM sync_dependency JOIN later ON needs_id = later.id)
-                    SELECT id FROM later
-                    """),
+            db.cachedStatement(sql: "WITH RECURSIVE later (id) AS (\(Self.waiting)) SELECT id FROM later"),
             arguments: [id])
     }
 }

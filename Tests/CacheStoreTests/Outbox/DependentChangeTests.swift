@@ -27,24 +27,35 @@ struct DependentChangeTests {
         schema: notes
         upstream: { base_url: http://localhost }
         entities:
+          teams: { fields: { id: { type: string } }, pull: { path: /teams } }
           people:
-            fields: { id: { type: string } }
+            fields: { id: { type: string }, team_id: { type: reference, to: teams } }
             pull: { path: /people }
             push: { create: { call: POST /people } }
+            order_within: team_id
           notes:
-            fields: { id: { type: string }, person_id: { type: reference, to: people } }
+            fields:
+              id: { type: string }
+              team_id: { type: reference, to: teams }
+              person_id: { type: reference, to: people }
             pull: { path: /notes }
             push: { create: { call: POST /notes } }
+            order_within: team_id
         """
 
     private static let withoutPeople = """
         schema: notes
         upstream: { base_url: http://localhost }
         entities:
+          teams: { fields: { id: { type: string } }, pull: { path: /teams } }
           notes:
-            fields: { id: { type: string }, person_id: { type: string } }
+            fields:
+              id: { type: string }
+              team_id: { type: reference, to: teams }
+              person_id: { type: string }
             pull: { path: /notes }
             push: { create: { call: POST /notes } }
+            order_within: team_id
         """
 
     /// Note n0, and these below it: each below the one before, or all below the first.
@@ -108,6 +119,21 @@ struct DependentChangeTests {
         #expect(needed == [Int64(ids[1])])
         try await other.store.discard(Int64(ids[0]), cascade: true, at: TestCache.now)
         #expect(try other.store.pendingCount().pending == 0)
+    }
+
+    @Test("what only follows a creation of an entity that the schema lost, in the order of a group, stays without it")
+    func followerOfLost() async throws {
+        let cache = try TestCache(schema: Self.withPeople)
+        _ = try await cache.pull("teams", #"[{"id":"t"}]"#)
+        _ = try await cache.make("people", #"{"id":"person-1","team_id":"t"}"#)
+        _ = try await cache.make("notes", #"{"id":"named","person_id":"person-1"}"#)
+        _ = try await cache.make("notes", #"{"id":"other","team_id":"t"}"#)
+        let creation = try #require(try cache.store.readyChanges(limit: 9, at: TestCache.now).first)
+        #expect(creation.key == "person-1")
+        let other = try cache.reopened(schema: Self.withoutPeople)
+        #expect(try other.store.readyChanges(limit: 9, at: TestCache.now).isEmpty)
+        try await other.store.discard(creation.id, cascade: true, at: TestCache.now)
+        #expect(try other.store.readyChanges(limit: 9, at: TestCache.now).map(\.key) == ["other"])
     }
 
     @Test("an edit that refers to a new record depends on it, and one of a known record alone does not")
