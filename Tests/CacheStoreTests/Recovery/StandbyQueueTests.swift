@@ -166,6 +166,18 @@ struct StandbyQueueTests {
         #expect(change.firstAttemptAt == Self.now)
     }
 
+    @Test(
+        "without a change time, a version is newer than the edit if the daemon that takes over has pulled it since",
+        arguments: [(-60, 0), (30, 1)])
+    func untimed(pulledAfter seconds: Int, conflicts: Int) async throws {
+        let (holder, other) = try await Self.pair(#"{"id":"a","notes":"old"}"#, #"{"id":"a","notes":"new"}"#, "manual")
+        var cursor = try other.store.cursor(of: "orders")
+        cursor.lastSyncedAt = Self.now + .seconds(seconds)
+        try await other.store.setCursor(of: "orders", to: cursor)
+        try await Self.takeOver(from: holder, by: other)
+        #expect(try Self.conflicts(of: other).count == conflicts)
+    }
+
     @Test("a conflict that waits for a person with one daemon waits with the one that takes over, too")
     func openConflict() async throws {
         let old = #"{"id":"a","notes":"old","updated_at":"2026-11-21T09:00:00Z"}"#
