@@ -262,6 +262,8 @@ def _squatted(postgres, database, shop):
         CREATE TRIGGER call BEFORE INSERT ON yard.items FOR EACH ROW EXECUTE FUNCTION public.call();""", database)
     again = feed.once(expected=78)
     require("yard.items" in again and "planter" in again, f"it said {again!r}")
+    # A feed that writes into other tables of the schema goes on.
+    Feed(shop, postgres, database, "boxes", "--schema-name", "yard").once()
     callers = postgres.run("SELECT DISTINCT name FROM public.callers", database)
     require(not callers, f"the function of a table of another user was called by {callers!r}")
     return said.splitlines()[-1]
