@@ -199,7 +199,7 @@ struct QueueImport {
         case .match: return change.knownPk == nil && !isRecognized
         case .key: return false
         case nil:
-            let age = now.milliseconds - (change.lastAttemptAt ?? change.createdAt)
+            let age = now.milliseconds - (change.lastAttemptAt ?? change.firstAttemptAt ?? change.createdAt)
             return isRecognized && change.state != OutboxState.failed.rawValue && age >= Self.keyLifetime
         }
     }

@@ -167,6 +167,21 @@ struct StandbyQueueTests {
     }
 
     @Test(
+        "an old creation is repeated by the daemon that takes over if it was first sent less than a day ago",
+        arguments: [(2, "queued"), (25, "failed")])
+    func oldCreation(hoursAgo: Int, state: String) async throws {
+        let yaml = TestCache.shop.replacing(
+            "  pagination:", with: "  idempotency_header: Idempotency-Key\n  pagination:")
+        let (holder, other) = (try TestCache(schema: yaml), try TestCache(schema: yaml))
+        _ = try await holder.make("orders", #"{"notes":"new"}"#)
+        _ = try await holder.begun(at: Self.now + .seconds(3600 * (30 - hoursAgo)))
+        let texts = try holder.store.standbyNews(since: nil).entries.map(\.text)
+        try await other.store.takeOver(texts, keepsAll: false, at: Self.now + .seconds(3600 * 30))
+        let change = try #require(try other.store.pending(PendingQuery(limit: 1)).changes.first)
+        #expect(change["state"]?.string == state)
+    }
+
+    @Test(
         "without a change time, a version is newer than the edit if the daemon that takes over has pulled it since",
         arguments: [(-60, 0), (30, 1)])
     func untimed(pulledAfter seconds: Int, conflicts: Int) async throws {
