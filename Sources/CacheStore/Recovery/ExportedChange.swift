@@ -36,7 +36,7 @@ package struct ExportedChange: Codable, FetchableRecord, Sendable, Equatable {
     /// What the server last said of the record; nil if the server has none.
     package var record: String?
     /// For a standby, whose version of the record may be older: what the server last said of the fields of `base`, where that
-    /// differs from it, and when it changed the record.
+    /// differs from it, and when it changed the record. Nil where the change would be too long for etcd with it.
     package var latest: String?
     /// The change's undecided conflicts.
     package var conflicts: [ExportedConflict]?

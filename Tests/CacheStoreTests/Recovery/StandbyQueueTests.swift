@@ -193,6 +193,23 @@ struct StandbyQueueTests {
         #expect(try Self.conflicts(of: other).count == conflicts)
     }
 
+    @Test("a long change still fits into etcd after a pull has brought other long values of its fields")
+    func longValues() async throws {
+        func order(_ letter: String, _ hour: Int) -> String {
+            #"{"id":"a","notes":"\#(String(repeating: letter, count: 450_000))","updated_at":"2026-11-21T\#(hour):00:00Z"}"#
+        }
+        let holder = try await TestCache.with(orders: "[\(order("x", 10))]", conflict: "manual")
+        let edit = JSONText.object(["notes": .string(String(repeating: "y", count: 450_000))])
+        try await holder.store.update("orders", key: "a", body: edit, at: Self.now)
+        _ = try await holder.pull("orders", "[\(order("z", 11))]")
+        #expect(try Self.conflicts(of: holder).count == 1)
+        let entries = try holder.store.standbyNews(since: nil).entries
+        #expect(entries.count == 1 && entries.allSatisfy { $0.text.utf8.count < 1_300_000 })
+        let other = try await TestCache.with(orders: "[\(order("x", 10))]", conflict: "manual")
+        try await Self.takeOver(from: holder, by: other)
+        #expect(try RescueFixture.queue(other.store).count == 1)
+    }
+
     @Test("a conflict that waits for a person with one daemon waits with the one that takes over, too")
     func openConflict() async throws {
         let old = #"{"id":"a","notes":"old","updated_at":"2026-11-21T09:00:00Z"}"#

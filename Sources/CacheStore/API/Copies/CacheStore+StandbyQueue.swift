@@ -76,17 +76,27 @@ extension CacheStore {
         let changes = try ExportedChange.fetchAll(db, sql: "SELECT * FROM sync_outbox \(condition) ORDER BY id")
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        func text(_ change: ExportedChange) throws -> String {
+            String(decoding: try encoder.encode(change), as: UTF8.self)
+        }
         return try changes.map { change in
             var change = change.forStandby
             change.latest = try latest(of: change, schema, db)?.text
             if let content = try change.content.flatMap(ContentTable(db: db).content) {
                 (change.contentSize, change.contentType) = (content.size, content.type)
             }
-            return StandbyEntry(
-                id: change.id, key: OutboxChange.original(change.idempotencyKey),
-                text: String(decoding: try encoder.encode(change), as: UTF8.self))
+            var whole = try text(change)
+            // A pull can make it longer than it was when the change was made, and the change itself has to fit.
+            if change.latest != nil, whole.utf8.count > Self.longestWithLatest {
+                change.latest = nil
+                whole = try text(change)
+            }
+            return StandbyEntry(id: change.id, key: OutboxChange.original(change.idempotencyKey), text: whole)
         }
     }
+
+    /// In bytes; etcd takes somewhat more.
+    private static let longestWithLatest = 1 << 20
 
     /// See `ExportedChange.latest`; nil for a creation.
     private static func latest(of change: ExportedChange, _ schema: EntitySchema, _ db: Database) throws -> JSONText? {
@@ -211,7 +221,8 @@ extension ExportedChange {
         return change
     }
 
-    /// The clock of the daemon that made it may be ahead. What is made here from now on comes after it, also for the next daemon.
+    /// The clock of the daemon that made it may be ahead. What is made here from now on comes after it, also for the next
+    /// daemon.
     fileprivate func made(by now: Timestamp) -> ExportedChange {
         var change = self
         change.createdAt = min(createdAt, now.milliseconds)
