@@ -256,6 +256,8 @@ import Testing
         try write("shop-new.db", of: "1", changes: 3)
         try write("shop-2.db", of: "2", changes: 1)
         try write("shop-3.db", of: "3", changes: 0)
+        // A copy with a name of its own.
+        try write("shop-copy.db", of: "2", changes: 1)
         try "shop https://b.example 4 2".write(toFile: "\(folder)/shop-4.db", atomically: true, encoding: .utf8)
         let left = try state(here).left(byOthersThan: "1", besides: "\(folder)/shop-1.db")
         #expect(left.map(\.path) == ["\(folder)/shop-2.db"] && left.map(\.account) == ["2"])

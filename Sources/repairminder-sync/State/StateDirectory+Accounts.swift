@@ -53,10 +53,8 @@ extension StateDirectory {
 
     /// Other databases of this schema and upstream where changes of other accounts wait, with the account.
     func left(byOthersThan account: String, besides path: String) -> [(path: String, account: String)] {
-        guard origin.upstream != nil else { return [] }
-        return named.sorted().filter { $0 != path }.compactMap { other in
-            guard originOf(other).map(origin.includes) == true, let owner = ownerOf(other), owner.hasQueue,
-                let found = owner.account, found != account
+        named.sorted().compactMap { other in
+            guard let found = ownerOf(other)?.account, found != account, left(by: found, besides: path).contains(other)
             else { return nil }
             return (other, found)
         }
