@@ -314,7 +314,7 @@ struct QueueImport {
         change.base = try conversion.converted(change.base) ?? change.base
         change.record = try conversion.converted(change.record)
         // Their values are sealed separately; a merge finds the conflict again.
-        (change.conflicts, change.sent) = (nil, nil)
+        (change.conflicts, change.sent, change.latest) = (nil, nil, nil)
         return change
     }
 }
