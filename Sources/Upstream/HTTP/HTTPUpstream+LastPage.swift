@@ -63,7 +63,9 @@ extension HTTPUpstream {
             guard case .gone(status: 404, _) = error, let before = request.before else { throw error }
             let page = try await served(before)
             page.share?.release()
-            guard page.next == request.position else { throw error }
+            // Its number alone: how many records come before a page of unknown length is not known of the one before.
+            func number(_ position: String?) -> Substring? { position?.prefix { $0 != "/" } }
+            guard number(page.next) == number(request.position) else { throw error }
         }
         do {
             return try await served(request)

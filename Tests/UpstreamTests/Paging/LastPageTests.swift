@@ -10,12 +10,12 @@ import Testing
 struct LastPageTests {
     /// Reads the list to its end; returns how many records it has. `answer` gets the page's number and the request's.
     private func read(
-        _ pagination: String, from position: String? = nil,
+        _ pagination: String, size: Int = 2, from position: String? = nil,
         _ answer: @escaping @Sendable (_ page: Int, _ request: Int) -> HTTPResponse
     ) async throws -> (records: Int, requests: Int) {
         let yaml = """
             schema: s
-            upstream: { base_url: "https://shop.example", pagination: { \(pagination), page_size: 2 } }
+            upstream: { base_url: "https://shop.example", pagination: { \(pagination), page_size: \(size) } }
             entities: { orders: { fields: { id: { type: string } }, pull: { path: /orders } } }
             """
         let schema = try EntitySchema(yaml: yaml, file: "s.yaml")
@@ -45,6 +45,12 @@ struct LastPageTests {
         let read = try await read(pagination) { page, _ in page < 3 ? Self.full : Self.missing }
         #expect(read.records == 4)
         #expect(read.requests == 5, "the page before, and this one again")
+    }
+
+    @Test("ends there also where pages have an unknown length")
+    func unknownLength() async throws {
+        let read = try await read("style: page, size: none", size: 1) { page, _ in page < 4 ? Self.full : Self.missing }
+        #expect(read.records == 6)
     }
 
     @Test("does not end there if the 404 was one of a gateway, which answers no more so")
