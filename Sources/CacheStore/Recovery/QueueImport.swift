@@ -146,9 +146,9 @@ struct QueueImport {
         try settle(given, of: change.recordKey, entity)
     }
 
-    /// Takes over what the holder of the lease knew of the record, unless this daemon's version is newer: what the change was
-    /// based on must not count as an edit by others. Without a change time it is newer if it was read after the change was
-    /// made.
+    /// Takes over what the holder of the lease knew of the record, unless this daemon's version is newer: what the change
+    /// was based on must not count as an edit by others. Without a change time it is newer if it was read after the change
+    /// was made.
     private func take(_ latest: JSONText, of change: ExportedChange, _ entity: Entity) throws {
         let writer = context.writer(EntityTable(entity: entity))
         guard let own = try writer.row.remote(of: change.recordKey) else { return }
@@ -156,9 +156,8 @@ struct QueueImport {
         if let there = entity.changeTime(of: known) {
             if let here = entity.changeTime(of: own), there < here { return }
         } else {
-            let read = [
-                try CursorRow(entity: entity.name, db: db).load().lastSyncedAt, try writer.row.syncedAt(of: change.recordKey),
-            ].compactMap(\.self)
+            let pulledAt = try CursorRow(entity: entity.name, db: db).load().lastSyncedAt
+            let read = [pulledAt, try writer.row.syncedAt(of: change.recordKey)].compactMap(\.self)
             if read.contains(where: { $0.milliseconds > change.createdAt }) { return }
         }
         let news = known.members.filter { $0.key != entity.key && entity.value(of: $0.key, in: own) != $0.value }

@@ -196,7 +196,8 @@ struct StandbyQueueTests {
     @Test("a long change still fits into etcd after a pull has brought other long values of its fields")
     func longValues() async throws {
         func order(_ letter: String, _ hour: Int) -> String {
-            #"{"id":"a","notes":"\#(String(repeating: letter, count: 450_000))","updated_at":"2026-11-21T\#(hour):00:00Z"}"#
+            let notes = String(repeating: letter, count: 450_000)
+            return #"{"id":"a","notes":"\#(notes)","updated_at":"2026-11-21T\#(hour):00:00Z"}"#
         }
         let holder = try await TestCache.with(orders: "[\(order("x", 10))]", conflict: "manual")
         let edit = JSONText.object(["notes": .string(String(repeating: "y", count: 450_000))])

@@ -221,8 +221,8 @@ extension ExportedChange {
         return change
     }
 
-    /// The clock of the daemon that made it may be ahead. What is made here from now on comes after it, also for the next
-    /// daemon.
+    /// The clock of the daemon that made it may be ahead. What is made here from now on comes after it, also for the
+    /// next daemon.
     fileprivate func made(by now: Timestamp) -> ExportedChange {
         var change = self
         change.createdAt = min(createdAt, now.milliseconds)
