@@ -10,9 +10,6 @@ package enum ListDoubt {
     /// Whether a list of so many records may end there because it is cut.
     static func isLimit(_ records: Int) -> Bool { limits.contains(records) }
 
-    /// Servers have smaller pages only where they are asked for them.
-    private static let leastPage = 10
-
     /// Why a list that has this page may lack records, in words; nil if the page says nothing of the kind.
     package static func reason(_ page: Page) -> String? {
         page.partial.map { "the upstream says that a page lacks records (\($0))" }
@@ -35,7 +32,7 @@ package enum ListDoubt {
 
     /// The same, although no page says so.
     static func guess(_ list: ListPlan, pages: Int, records: Int, last: Page) -> String? {
-        if pages == 1, records == list.pageSize, records >= leastPage, last.total == records, list.isCounted {
+        if pages == 1, last.total == records, last.behindTotal != nil {
             return "its total is \(records), as many as one page has, and may count only that page"
         }
         guard pages == 1, last.total == nil, list.more == nil, limits.contains(records) || records == list.pageSize
@@ -69,14 +66,4 @@ package enum ListDoubt {
 
     private static let totals = ["totalCount", "total_count", "totalResults"]
     private static let pageMarks = ["startAt", "maxResults", "offset", "limit", "page", "per_page", "pageSize"]
-}
-
-extension ListPlan {
-    /// Whether the total says when it ends.
-    fileprivate var isCounted: Bool {
-        switch style {
-        case .page(_, pages: nil), .offset: more == nil
-        default: false
-        }
-    }
 }

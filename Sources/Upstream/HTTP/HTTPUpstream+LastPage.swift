@@ -8,10 +8,10 @@ extension HTTPUpstream {
         return try await lookingBehind(page, at: position, request)
     }
 
-    /// Some upstreams count no further than a limit, and go on behind it. So where a full page ends with such a total, the
-    /// next one is asked for. It must show something else: some upstreams repeat the last page, or begin again. If it is
-    /// refused or fails, as some do beyond their limit, the pages up to here count all the same. A 404 ends the list, be it
-    /// a web page.
+    /// Some upstreams count no further than a limit, or one page alone, and go on behind it. So where a full page ends with
+    /// such a total, the next one is asked for. It must show something else: some upstreams repeat the last page, or begin
+    /// again. If it is refused or fails, as some do beyond their limit, the pages up to here count all the same. A 404 ends
+    /// the list, be it a web page.
     private func lookingBehind(
         _ page: Page, at position: String, _ request: PageRequest
     ) async throws(UpstreamError) -> Page {
@@ -24,14 +24,13 @@ extension HTTPUpstream {
         do {
             let next = try await served(behind)
             next.share?.release()
-            guard next.count > 0, next.records != page.records, try await !isFirst(next, of: request) else {
-                return page
-            }
+            if next.count == 0 { return ended(page, request) }
+            guard next.records != page.records, try await !isFirst(next, of: request) else { return page }
             page.next = position
             (page.passingDelta, page.delta, page.unfollowed) = (page.delta, nil, nil)
         } catch {
             switch error {
-            case .gone: break
+            case .gone: return ended(page, request)
             case .cancelled, .held, .throttled, .unauthorized: throw error
             default:
                 // If this page is not served any more either, it is not the other one that is refused.
@@ -40,6 +39,13 @@ extension HTTPUpstream {
                 page.refusesMore = true
             }
         }
+        return page
+    }
+
+    /// The page without what its total left open, if the empty page behind it has settled that.
+    private func ended(_ page: Page, _ request: PageRequest) -> Page {
+        var page = page
+        if NextPage.isSettled(page, request) { page.behindTotal = nil }
         return page
     }
 

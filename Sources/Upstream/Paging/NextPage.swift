@@ -72,8 +72,9 @@ struct NextPage {
         return isLast ? nil : "\(number + 1)/\(seen)"
     }
 
-    /// Where the list may go on although its total says that this full page is the last: servers may stop counting there, or
-    /// only estimate, as is certain of a total that is less than what came. Nil if nothing suggests that.
+    /// Where the list may go on although its total says that this full page is the last: servers may stop counting there,
+    /// count that page alone, or only estimate, as is certain of a total that is less than what came. Nil if nothing
+    /// suggests that.
     func behindTotal(_ body: JSONText, count: Int, total: Int?) -> String? {
         guard request.list.more == nil, count == request.list.pageSize else { return nil }
         let (end, overflow) = request.recordsBefore.addingReportingOverflow(count)
@@ -81,10 +82,12 @@ struct NextPage {
         switch request.list.style {
         case .page(_, let pages):
             let counted = pages?.value(in: body)?.wholeNumber.map(request.records(onPages:)) ?? total
-            guard let counted, Self.isDoubtful(counted, after: end) else { return nil }
+            let mayCountPage = pages == nil && Self.mayCountPage(total, count: count, request)
+            guard let counted, mayCountPage || Self.isDoubtful(counted, after: end) else { return nil }
             return "\(request.page.number + 1)/\(end)"
         case .offset:
-            guard let total, Self.isDoubtful(total, after: end) else { return nil }
+            guard let total, Self.mayCountPage(total, count: count, request) || Self.isDoubtful(total, after: end)
+            else { return nil }
             return "\(end)"
         default: return nil
         }
@@ -92,6 +95,19 @@ struct NextPage {
 
     private static func isDoubtful(_ total: Int, after records: Int) -> Bool {
         total < records || total == records && isLimit(total)
+    }
+
+    /// Servers have smaller pages only where they are asked for them.
+    private static let leastPage = 10
+
+    /// Whether the total may be the length of the first page, for all that this page says.
+    private static func mayCountPage(_ total: Int?, count: Int, _ request: PageRequest) -> Bool {
+        request.recordsBefore == 0 && total == count && count >= leastPage
+    }
+
+    /// Whether an empty page behind this one shows that its total is that of the list.
+    static func isSettled(_ page: Page, _ request: PageRequest) -> Bool {
+        mayCountPage(page.total, count: page.count, request) && !isLimit(page.count)
     }
 
     /// The total, unless the list has gone on behind it.

@@ -146,6 +146,26 @@ struct BehindTotalTests {
         #expect(short.last.total == 700)
     }
 
+    @Test("is read to its end if the total counts the page alone", arguments: [counted[0], counted[2]])
+    func pageTotal(_ pagination: String) async throws {
+        let read = try await read(pagination) { Self.page($0, of: 1200, total: $0 < 3 ? 500 : 200) }
+        #expect(read.records == 1200)
+        #expect(read.last.total == nil)
+    }
+
+    @Test("of exactly one page is in doubt while nothing shows where it ends", arguments: [counted[0], counted[2]])
+    func onePage(_ pagination: String) async throws {
+        let missing = HTTPResponse.json(404, #"{"detail":"Invalid page."}"#)
+        for (behind, isKnown) in [(Self.page(2, of: 500, total: 500), true), (missing, true), (Self.first, false)] {
+            let read = try await read(pagination) { $0 < 2 ? Self.first : behind }
+            #expect(read.records == 500)
+            #expect(read.last.next == nil)
+            #expect((read.last.behindTotal == nil) == isKnown)
+        }
+    }
+
+    private static let first = page(1, of: 500, total: 500)
+
     @Test("ends there if nothing is behind it, however the upstream says so", arguments: counted)
     func ends(_ pagination: String) async throws {
         let missing = HTTPResponse.json(404, #"{"detail":"Invalid page."}"#)
