@@ -148,10 +148,13 @@ package struct DaemonDescription: Sendable {
     package var bundle: Int?
     /// Why a newer configuration is not in use; nil when there is none.
     package var rejection: @Sendable () -> String?
+    /// Words a command of the program as one for this daemon.
+    package var command: @Sendable (String) -> String
 
     package init(
         version: String, startedAt: Timestamp, warnings: [String] = [], instance: String = "", site: String = "",
-        schemaHash: String = "", bundle: Int? = nil, rejection: @escaping @Sendable () -> String? = { nil }
+        schemaHash: String = "", bundle: Int? = nil, rejection: @escaping @Sendable () -> String? = { nil },
+        command: @escaping @Sendable (String) -> String = { "repairminder-sync \($0)" }
     ) {
         self.version = version
         self.startedAt = startedAt
@@ -161,5 +164,6 @@ package struct DaemonDescription: Sendable {
         self.schemaHash = schemaHash
         self.bundle = bundle
         self.rejection = rejection
+        self.command = command
     }
 }

@@ -219,10 +219,8 @@ extension Handlers {
         let count = cursor.heldDeletions
         guard count > 0 else { return nil }
         let reason = cursor.held ?? "the upstream no longer lists \(count) of \(rows) \(entity)"
-        return """
-            \(reason); they are kept; if they are gone for good, confirm with: \
-            repairminder-sync sync --full --delete \(entity)
-            """
+        let command = about.command("sync --full --delete \(entity)")
+        return "\(reason); they are kept; if they are gone for good, confirm with: \(command)"
     }
 
     private func time(_ time: Timestamp?) -> JSONText { .string(time?.description) }

@@ -37,7 +37,9 @@ package actor RotatingToken: Credentials {
     /// Without secrets, there is no automatic sign-in. `refusals` remembers across restarts that they were refused.
     package init(_ access: UpstreamAccess, store: TokenStore, refusals: SignInRefusalFile? = nil) {
         let (plan, caller) = (access.plan, HTTPCaller(access, deadline: .seconds(15)))
-        refresh = plan.refresh.map { TokenRefresh(plan: $0, caller: caller, secrets: access.secrets) }
+        refresh = plan.refresh.map {
+            TokenRefresh(plan: $0, caller: caller, secrets: access.secrets, login: store.login)
+        }
         signIn = access.secrets.flatMap { secrets in
             plan.session.map { StoredSignIn(call: $0, secrets: secrets, caller: caller) }
         }
@@ -54,7 +56,7 @@ package actor RotatingToken: Credentials {
         try look()
         guard let known = tokens else {
             if signIn != nil { return try await renewed().access }
-            guard !wasSignedIn else { throw .unauthorized(Self.notSignedIn) }
+            guard !wasSignedIn else { throw .unauthorized(notSignedIn) }
             return nil
         }
         guard known.isDue(at: now()), signIn != nil || refresh?.isPossible(with: known) == true else {
@@ -88,7 +90,7 @@ package actor RotatingToken: Credentials {
         } catch {
             if signIn == nil { return nil }
         }
-        guard let signIn else { return Self.notSignedIn }
+        guard let signIn else { return notSignedIn }
         return signIn.secrets.problem(with: signIn.call.secretNames)
     }
 
@@ -106,7 +108,7 @@ package actor RotatingToken: Credentials {
         if tokens != nil { wasSignedIn = true }
     }
 
-    private static let notSignedIn = "not signed in; run repairminder-sync login"
+    private var notSignedIn: String { "not signed in; run \(store.login)" }
 
     // MARK: One shared exchange
 
@@ -133,7 +135,7 @@ package actor RotatingToken: Credentials {
 
     private func next() async throws(UpstreamError) -> Tokens {
         let saved = try load()
-        guard saved != nil || signIn != nil else { throw .unauthorized(Self.notSignedIn) }
+        guard saved != nil || signIn != nil else { throw .unauthorized(notSignedIn) }
         if saved != tokens {
             unsaved = nil
             if let saved, !saved.hasEnded(at: now()) { return saved }
@@ -162,7 +164,7 @@ package actor RotatingToken: Credentials {
             }
         }
         guard let signIn else {
-            throw .unauthorized("the token has expired and there is no refresh token; run repairminder-sync login")
+            throw .unauthorized("the token has expired and there is no refresh token; run \(store.login)")
         }
         return try await signedIn(signIn)
     }

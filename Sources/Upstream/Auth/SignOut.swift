@@ -21,7 +21,9 @@ package struct SignOut: Sendable {
         self.store = store
         let caller = HTTPCaller(access, deadline: .seconds(10))
         self.caller = caller
-        refresh = plan.refresh.map { TokenRefresh(plan: $0, caller: caller, secrets: access.secrets) }
+        refresh = plan.refresh.map {
+            TokenRefresh(plan: $0, caller: caller, secrets: access.secrets, login: store.login)
+        }
     }
 
     /// Nil when nothing is stored. Throws when the file cannot be removed; then nothing was revoked.

@@ -8,9 +8,12 @@ struct TokenRefresh: Sendable {
     private let clock: ServerClock?
     /// Those that the call sends beside the token.
     private let secrets: SecretFiles
+    /// The command that signs in, for messages.
+    private let login: String
 
-    init(plan: UpstreamPlan.Refresh, caller: HTTPCaller, secrets: SecretFiles?) {
+    init(plan: UpstreamPlan.Refresh, caller: HTTPCaller, secrets: SecretFiles?, login: String) {
         self.plan = plan
+        self.login = login
         self.caller = plan.call?.isElsewhere == true ? caller.elsewhere : caller
         self.secrets = secrets ?? SecretFiles(paths: [:])
         clock = caller.clock
@@ -47,7 +50,7 @@ struct TokenRefresh: Sendable {
     private func explained(_ failure: UpstreamError) -> UpstreamError {
         switch failure {
         case .unauthorized(let message):
-            .unauthorized("the sign-in has ended (\(message)); run repairminder-sync login")
+            .unauthorized("the sign-in has ended (\(message)); run \(login)")
         case .malformed(let message):
             .malformed(
                 "the token refresh failed: \(message); if it goes on, correct upstream.auth.refresh in the schema")

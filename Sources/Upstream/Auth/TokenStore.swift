@@ -41,9 +41,12 @@ package struct Tokens: Sendable, Equatable {
 /// live briefly.
 package struct TokenStore: Sendable {
     package let path: String
+    /// The command that signs in, for messages.
+    let login: String
 
-    package init(path: String) {
+    package init(path: String, login: String = "repairminder-sync login") {
         self.path = path
+        self.login = login
     }
 
     private var file: PrivateFile { PrivateFile(path: path, linkAdvice: "delete it, and sign in again") }
@@ -69,7 +72,7 @@ package struct TokenStore: Sendable {
     package func load() throws(TokenFileError) -> Tokens? {
         guard let bytes = try file.read() else { return nil }
         guard let json = try? JSONText(bytes), let access = json["token"]?.string, Tokens.isSendable(access) else {
-            throw TokenFileError(message: "\(path) contains no token; run repairminder-sync login")
+            throw TokenFileError(message: "\(path) contains no token; run \(login)")
         }
         let time: (String) -> Timestamp? = { name in json[name]?.string.flatMap { Timestamp(iso8601: $0) } }
         return Tokens(

@@ -1,3 +1,5 @@
+import Upstream
+
 extension Configuration {
     /// The command that starts this daemon: the package's service, an instance of it, or the program itself.
     func startCommand(systemFolder: String = Environment.ofThisProcess().systemFolder) -> String {
@@ -22,6 +24,9 @@ extension Configuration {
         guard start.hasPrefix("sudo ") else { return restore }
         return "\(start.replacing(" start ", with: " stop ")) && sudo \(restore); \(start)"
     }
+
+    /// The stored sign-in, whose messages name the command for this daemon.
+    var tokenStore: TokenStore { TokenStore(path: signInFile, login: loginCommand()) }
 
     /// The command that signs this daemon in.
     func loginCommand(systemFolder: String = Environment.ofThisProcess().systemFolder) -> String {

@@ -175,7 +175,7 @@ extension Service {
         if let path = configuration.upstream.tokenFile { return try FileToken(path: path, for: plan.tokenPlace) }
         guard plan.refresh != nil || plan.session != nil else { return nil }
         return RotatingToken(
-            access, store: TokenStore(path: configuration.signInFile),
+            access, store: configuration.tokenStore,
             refusals: SignInRefusalFile(
                 path: configuration.signInRefusalFile, random: { .random(in: UInt64.min...UInt64.max) }))
     }
@@ -190,7 +190,7 @@ extension Service {
             configuration.access(to: plan, over: transport(), clock: serverClock(store), now: host.now),
             refresh: refresh, deadline: configuration.upstream.deadline)
         return SignInDesk(
-            ways: plan.login, session: session, store: TokenStore(path: configuration.signInFile), now: host.now,
+            ways: plan.login, session: session, store: configuration.tokenStore, now: host.now,
             makeID: RandomID.make)
     }
 
@@ -233,7 +233,7 @@ extension Service {
                 + [configuration.bundle?.warning].compactMap(\.self) + leftBehind(store, state),
             instance: configuration.instance ?? host.machine.hostName, site: configuration.site ?? "",
             schemaHash: setup.schemaHash, bundle: configuration.bundle?.serial,
-            rejection: { [rejection] in rejection.value })
+            rejection: { [rejection] in rejection.value }, command: { [configuration] in configuration.command($0) })
     }
 
     /// A warning for each other database with queued changes, of any account, upstream or schema.

@@ -93,10 +93,10 @@ struct StateChecks {
                 return .ok("token", "read from \(path)")
             }
             if let session = schema.upstream.session {
-                return credentials(session, try TokenStore(path: configuration.signInFile).load())
+                return credentials(session, try configuration.tokenStore.load())
             }
             guard schema.upstream.refresh != nil else { return .ok("token", "none configured") }
-            guard let tokens = try TokenStore(path: configuration.signInFile).load() else {
+            guard let tokens = try configuration.tokenStore.load() else {
                 return .warning(
                     "token", "not signed in",
                     "run \(configuration.loginCommand()), unless the upstream needs no sign-in")

@@ -187,7 +187,7 @@ struct UpstreamChecks {
     /// Whether the daemon will replace the stored token, which has expired.
     private var canRefresh: Bool {
         guard configuration.upstream.tokenFile == nil,
-            let stored = try? TokenStore(path: configuration.signInFile).load(), stored.refresh != nil
+            let stored = try? configuration.tokenStore.load(), stored.refresh != nil
         else { return false }
         return stored.expiresAt.map { $0 < now() } ?? false
     }
@@ -196,7 +196,7 @@ struct UpstreamChecks {
         if let path = configuration.upstream.tokenFile {
             return (try? FileToken(path: path, for: schema.upstream.tokenPlace))?.current().map(StaticToken.init)
         }
-        let stored = try? TokenStore(path: configuration.signInFile).load()
+        let stored = try? configuration.tokenStore.load()
         let session = ProbeSession(
             configuration.access(to: schema.upstream, over: transport, now: now), stored: stored)
         return session ?? stored.map { StaticToken(token: $0.access) }

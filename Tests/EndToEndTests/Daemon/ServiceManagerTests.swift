@@ -16,7 +16,8 @@ struct ServiceManagerTests {
             let status = try await daemon.manager.message(containing: "signed in")
             #expect(
                 status == """
-                    STATUS=not set up (not signed in; run repairminder-sync login), 0 pending, \
+                    STATUS=not set up (not signed in; run repairminder-sync login --config \(daemon.files.config)), \
+                    0 pending, \
                     no sync since the start
                     """)
             await daemon.program.signal(SIGTERM)

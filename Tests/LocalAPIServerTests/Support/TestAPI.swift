@@ -56,7 +56,8 @@ struct TestAPI {
         api = LocalAPIServer(
             store: store, engine: engine, callers: CallerGuard(token: Self.token, owners: [1000], group: nil),
             about: DaemonDescription(
-                version: "1", startedAt: now - .seconds(5), instance: "till-2", site: "north", schemaHash: "0a1b"),
+                version: "1", startedAt: now - .seconds(5), instance: "till-2", site: "north", schemaHash: "0a1b",
+                command: { "repairminder-sync \($0) --config till-2.yaml" }),
             parts: DaemonParts(standby: standby, doctor: doctor),
             runtime: APIRuntime(
                 now: { now }, clock: clock, metrics: Metrics(uptime: uptime), places: Places(ofEach: places), log: log))

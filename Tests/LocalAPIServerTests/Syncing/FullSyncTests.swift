@@ -52,6 +52,6 @@ struct FullSyncTests {
         #expect(orders["state"]?.string == "error")
         let error = try #require(orders["error"]?.string)
         #expect(error.contains("1 of 2 orders"))
-        #expect(error.contains("repairminder-sync sync --full --delete orders"))
+        #expect(error.hasSuffix("repairminder-sync sync --full --delete orders --config till-2.yaml"))
     }
 }

@@ -56,6 +56,19 @@ struct RotatingTokenTests {
 
     private var now: Timestamp { time.now.withLock { $0 } }
 
+    @Test("a message names the command that signs in this daemon")
+    func loginCommand() async throws {
+        let login = "sudo repairminder-sync login --config /etc/repairminder-sync/north.yaml"
+        let own = TokenStore(path: store.path, login: login)
+        let plan = try EntitySchema(yaml: Self.schema, file: "test.yaml").upstream
+        let access = UpstreamAccess(plan: plan, transport: ScriptedTransport { _ in Self.refreshed }, now: { .sample })
+        #expect(await RotatingToken(access, store: own).missing == "not signed in; run \(login)")
+        try PrivateFile(path: store.path).write(Array("{}".utf8))
+        #expect {
+            try own.load()
+        } throws: { ($0 as? TokenFileError)?.message == "\(own.path) contains no token; run \(login)" }
+    }
+
     @Test("reports a missing base address first, then a missing sign-in")
     func missing() async throws {
         let (upstream, _, transport) = try upstream()

@@ -35,7 +35,7 @@ struct LoginCommand: AsyncParsableCommand, StateCommand {
             let tokens = try await SignInSession(access, refresh: refresh).run(way) {
                 try questions.answer(to: $0.text, secret: $0.secret)
             }
-            let store = TokenStore(path: configuration.signInFile)
+            let store = configuration.tokenStore
             try store.save(tokens)
             // Only what was just saved is tried.
             access.plan.session = nil

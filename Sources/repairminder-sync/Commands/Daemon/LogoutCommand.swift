@@ -20,7 +20,7 @@ struct LogoutCommand: AsyncParsableCommand, StateCommand {
         let schema = try options.setupReader(environment: environment).ownSchema(for: configuration)
         let signOut = SignOut(
             configuration.access(to: schema.upstream, over: try LoginCommand.transport(), now: StateFiles.now),
-            store: TokenStore(path: configuration.signInFile))
+            store: configuration.tokenStore)
         let revocation: SignOut.Revocation?
         do {
             revocation = try await signOut.run()
@@ -33,7 +33,8 @@ struct LogoutCommand: AsyncParsableCommand, StateCommand {
         } else if revocation != nil {
             if await options.startSync(configuration) { lines.append("the running daemon no longer uses the sign-in") }
             lines.append(
-                "the cache stays readable; changes in the queue are sent after the next repairminder-sync login")
+                "the cache stays readable; changes in the queue are sent after the next "
+                    + configuration.loginCommand())
         }
         try StandardStream.output.writeResult(lines.joined(separator: "\n") + "\n")
     }
