@@ -64,8 +64,10 @@ struct AccountBar: Equatable {
             case .outage:
                 "the upstream takes no changes right now, as during maintenance: \(reason); they wait, and are sent when "
                     + "it takes them again"
-            case .account, .token:
-                "the upstream refuses this account's changes: \(reason); check the account, or sign in again"
+            case .token: "the upstream refuses the token for changes: \(reason); sign in again"
+            case .account:
+                "the upstream refuses this account's changes: \(reason); check the account's rights and "
+                    + "upstream.base_url, or sign in again"
             }
         }
     }

@@ -328,20 +328,23 @@ actor HealthMonitor {
             change, message, hasOthers: hasOthers, cause: cause, at: environment.monotonicNow(),
             jitter: environment.schedule.jitter)
         if cause == .token, wasBarred, isRefusedByChanges { breaker.retryAuthorization() }
-        // Maintenance may end with an account that is refused.
-        if bar.isSet, !before.isSet || (before.cause == .outage) != (bar.cause == .outage) { logBar(message) }
+        // Maintenance may end with an account that is refused. A refused token was logged with the first answer.
+        if bar.isSet, before.isSet ? before.cause != bar.cause : cause != .token { logBar(message) }
         return verdict
     }
 
     private func logBar(_ message: String) {
-        guard bar.cause == .outage else {
-            return environment.log.error(
-                "the upstream refuses this account's changes; check the account, or sign in again",
-                metadata: ["error": "\(message)"])
+        let metadata: Logger.Metadata = ["error": "\(message)"]
+        switch bar.cause {
+        case .token: environment.log.error("the upstream does not accept the token", metadata: metadata)
+        case .account:
+            environment.log.error(
+                "the upstream refuses this account's changes; check its rights and upstream.base_url, or sign in again",
+                metadata: metadata)
+        case .outage:
+            environment.log.warning(
+                "the upstream takes no changes right now, as during maintenance; they wait", metadata: metadata)
         }
-        environment.log.warning(
-            "the upstream takes no changes right now, as during maintenance; they wait",
-            metadata: ["error": "\(message)"])
     }
 
     func notePull(of entity: String) { freshness.notePull(of: entity, at: environment.monotonicNow()) }

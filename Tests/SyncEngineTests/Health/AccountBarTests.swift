@@ -14,7 +14,7 @@ struct AccountBarTests {
 
     // MARK: The bar alone
 
-    /// A bar and what happens to it, as values that expectations can show.
+    /// A bar, and what happens to it.
     private final class Account {
         var bar = AccountBar()
 
@@ -243,6 +243,31 @@ struct AccountBarTests {
             let errors = lines.all.filter { $0.message.hasPrefix("the upstream refuses this account's changes") }
             #expect(errors.count == 1)
         }
+    }
+
+    @Test("a token that changes are refused is logged as that, and not as an account that is refused")
+    func loggedToken() async throws {
+        let lines = LogLines()
+        let test = try TestEngine(log: lines.logger)
+        try test.upstream.set("/orders", #"[{"id":"o1"}]"#)
+        try await test.running {
+            try await test.engine.sync(SyncRequest())
+            test.upstream.refuse { _ in .unauthorized("PATCH answered 401") }
+            try await change(1, test)
+            try await test.until {
+                let first = try test.store.pending(PendingQuery(limit: 1)).changes.first
+                return first?.at(path: "error.class") == "unauthorized"
+            }
+            #expect(lines.all.contains { $0.message == "the upstream does not accept the token" })
+            #expect(!lines.all.contains { $0.message.hasPrefix("the upstream refuses this account's changes") })
+        }
+    }
+
+    @Test("the status of a bar names the token when changes are refused for it")
+    func statusOfToken() {
+        var bar = AccountBar()
+        _ = bar.bar(1, "PATCH answered", hasOthers: false, cause: .token, at: now)
+        #expect(bar.status == "the upstream refuses the token for changes: PATCH answered; sign in again")
     }
 
     @Test("during maintenance the status says so, and not that the account is refused", arguments: [500, 502, 503])
