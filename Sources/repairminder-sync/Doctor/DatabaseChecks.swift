@@ -9,6 +9,8 @@ struct DatabaseChecks {
     /// Nil when there is no database yet.
     let path: String?
     let now: Timestamp
+    /// Nil for what is checked without it.
+    var schema: EntitySchema?
     /// For comparing everything that the database keeps twice; nil when that is not asked for.
     var deepSchema: EntitySchema?
 
@@ -16,7 +18,8 @@ struct DatabaseChecks {
         guard let path else { return [library(), .ok("database", "not created yet"), backups(nil)] }
         do {
             let summary = try DatabaseSummary(ofDatabaseAt: path)
-            return [library(), integrity(path)] + consistency(path) + rescue(summary) + [queue(summary), backups(path)]
+            return [library(), integrity(path)] + consistency(path) + rescue(summary) + [queue(summary)]
+                + strangers(summary) + [backups(path)]
         } catch CacheError.incompatible(let message) {
             return [library(), .error("database", message, "start the daemon: its message says how to go back")]
         } catch {
@@ -103,6 +106,16 @@ struct DatabaseChecks {
                 "rescue", "the database was damaged and replaced at \(rescue.at) (\(rescue.reason)): \(rescue.summary)",
                 "check disk and memory; if nothing is missing, delete \(rescue.setAside) in state_dir")
         ]
+    }
+
+    /// Changes that wait for an entity that the schema no longer has.
+    private func strangers(_ summary: DatabaseSummary) -> [Finding] {
+        guard let schema else { return [] }
+        return summary.queuedEntities.filter { schema[$0] == nil }.map { name in
+            .warning(
+                "queue", "changes of \(name) are not sent: the schema no longer has this entity",
+                "bring it back, or discard them: see \(configuration.command("queue --entity \(ShellWord.quoted(name))"))")
+        }
     }
 
     private func queue(_ summary: DatabaseSummary) -> Finding {

@@ -1,6 +1,8 @@
+import CacheStore
 import EntitySchema
 import Foundation
 import Glibc
+import JSONText
 import TestSupport
 import Testing
 
@@ -23,5 +25,28 @@ struct DatabaseChecksTests {
         let finding = try #require(checks.findings().first { $0.check == "database" })
         #expect(finding.level == .error && finding.message.contains("cannot be opened"), "\(finding.message)")
         #expect(!finding.message.contains("is damaged"))
+    }
+
+    private static let schema = """
+        schema: shop
+        upstream: { pagination: { style: single } }
+        entities:
+          orders: { fields: { id: { type: string } }, push: { create: { call: POST /orders } } }
+        """
+
+    @Test("changes of an entity that the schema no longer has are reported at once")
+    func lostEntity() async throws {
+        let folder = try TemporaryFolder()
+        let store = try CacheStore.temporary(EntitySchema(yaml: Self.schema, file: "shop.yaml"), in: folder)
+        _ = try await store.create("orders", body: .object([:]), at: Timestamp(milliseconds: 0))
+        func queue(_ schema: String) throws -> [String] {
+            var checks = DatabaseChecks(
+                configuration: try folder.configuration(yaml: "{}"), path: store.path, now: Timestamp(milliseconds: 0))
+            checks.schema = try EntitySchema(yaml: schema, file: "shop.yaml")
+            return checks.findings().filter { $0.check == "queue" && $0.level == .warning }.map(\.message)
+        }
+        #expect(try queue(Self.schema).isEmpty)
+        let other = Self.schema.replacing("orders: {", with: "parts: {")
+        #expect(try queue(other) == ["changes of orders are not sent: the schema no longer has this entity"])
     }
 }

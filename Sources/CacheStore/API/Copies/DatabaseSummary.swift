@@ -7,6 +7,8 @@ package struct DatabaseSummary: Sendable {
     package var account: String?
     /// State → changes.
     package var queue: [String: Int]
+    /// Those that queued changes are of, the first 100 by name.
+    package var queuedEntities: [String]
     /// When the oldest queued change was made.
     package var oldestChange: Timestamp?
     package var openConflicts: Int
@@ -39,6 +41,9 @@ package struct DatabaseSummary: Sendable {
             .reduce(into: [:]) { queue, row in
                 if let state: String = row.readable("state") { queue[state] = row.readable("count") }
             }
+        queuedEntities = try Row.fetchAll(
+            db, sql: "SELECT DISTINCT entity FROM sync_outbox ORDER BY entity LIMIT 100"
+        ).compactMap { $0.readable("entity") }
         oldestChange = try Int64.fetchOne(db, sql: "SELECT created_at FROM sync_outbox ORDER BY id LIMIT 1")
             .map(Timestamp.init(milliseconds:))
         openConflicts =

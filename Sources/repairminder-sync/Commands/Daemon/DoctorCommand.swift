@@ -111,7 +111,8 @@ struct DoctorCommand: AsyncParsableCommand, StateCommand {
         let exists = FileManager.default.fileExists(atPath: configuration.stateDirectory)
         let path = exists ? (try? StateFiles(options))?.directory.inUse : nil
         let database = DatabaseChecks(
-            configuration: configuration, path: path, now: StateFiles.now(), deepSchema: deep ? schema : nil)
+            configuration: configuration, path: path, now: StateFiles.now(), schema: schema,
+            deepSchema: deep ? schema : nil)
         return state.findings() + database.findings() + (await upstream.findings(withToken: true))
     }
 }
