@@ -31,7 +31,10 @@ struct DatabaseChecksTests {
         schema: shop
         upstream: { pagination: { style: single } }
         entities:
-          orders: { fields: { id: { type: string } }, push: { create: { call: POST /orders } } }
+          orders:
+            fields: { id: { type: string } }
+            pull: { path: /orders }
+            push: { create: { call: POST /orders } }
         """
 
     @Test("changes of an entity that the schema no longer has are reported at once")
@@ -46,7 +49,7 @@ struct DatabaseChecksTests {
             return checks.findings().filter { $0.check == "queue" && $0.level == .warning }.map(\.message)
         }
         #expect(try queue(Self.schema).isEmpty)
-        let other = Self.schema.replacing("orders: {", with: "parts: {")
+        let other = Self.schema.replacing("orders:", with: "parts:")
         #expect(try queue(other) == ["changes of orders are not sent: the schema no longer has this entity"])
     }
 }

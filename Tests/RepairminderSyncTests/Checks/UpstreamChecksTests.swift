@@ -83,6 +83,32 @@ struct UpstreamChecksTests {
         #expect(found.advice?.contains("token") == (status != 503))
     }
 
+    @Test("a stored token that has expired is the daemon's to renew, which may run already")
+    func expiredToken() async throws {
+        let folder = try TemporaryFolder()
+        let schema = #"""
+            schema: notes
+            upstream:
+              base_url: "http://127.0.0.1:9"
+              account: { path: /me, id: id }
+              pagination: { style: single }
+              auth: { type: bearer, refresh: { path: /token, send: refresh, token: token, refresh_token: refresh } }
+            entities: { notes: { fields: { id: { type: string } }, pull: { path: /notes } } }
+            """#
+        let configuration = try folder.configuration(
+            yaml: "schema: \(folder.write(schema, to: "notes.yaml"))\nstate_dir: \(folder.path)\n")
+        try TokenStore(path: configuration.signInFile)
+            .save(Tokens(access: "old", refresh: "r1", expiresAt: Timestamp(milliseconds: 0)))
+        let finder = SchemaFinder(environment: folder.environment())
+        var checks = try UpstreamChecks(
+            configuration: configuration, schema: finder.schema(for: configuration), finder: finder,
+            now: { Timestamp(milliseconds: 1) })
+        checks.transport = Answers(site: [:], status: 401)
+        let found = try #require(await checks.findings(withToken: true).first { $0.check == "account" })
+        #expect(found.level == .warning && found.advice?.hasPrefix("a running daemon gets a new one") == true)
+        #expect(found.advice?.contains("repairminder-sync login --config \(folder.path("config.yaml"))") == true)
+    }
+
     /// What is said of the lists.
     private func lists(_ site: [String: String]) async throws -> [Finding] {
         let folder = try TemporaryFolder()
