@@ -42,7 +42,7 @@ struct CircuitBreaker: Equatable {
     /// Nil when the upstream may be called.
     func reasonNotToCall(at now: Timestamp) -> String? {
         if let reason = offline ?? outage ?? unauthorized { return reason }
-        return hold(at: now).map { _ in "the upstream asked to be left alone for a while" }
+        return hold(at: now).map { _ in "the upstream asked to wait for a while; syncing then goes on by itself" }
     }
 
     /// Until when the upstream asked to be left alone; nil when that is over.

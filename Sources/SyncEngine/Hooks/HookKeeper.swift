@@ -70,7 +70,9 @@ package struct HookKeeper: Sendable {
                 do {
                     try await store.noteReachable(isReachable, at: now())
                 } catch let error as CacheError {
-                    log.error("hooks could not be told of the upstream", metadata: ["error": "\(error)"])
+                    log.error(
+                        "an outage of the upstream, or its end, could not be queued for hooks; retrying",
+                        metadata: ["error": "\(error)"])
                     try await clock.sleep(for: Self.retry)
                     continue
                 }

@@ -42,7 +42,7 @@ struct SignalLoop: Sendable {
         case .unsupported, .timedOut, .busy: return false
         case .unavailable(let reason), .failed(let reason):
             environment.log.debug(
-                "a record could not be read because of a signal; pulling its entity",
+                "a record that a signal named could not be read; pulling its entity",
                 metadata: ["entity": "\(entity.name)", "error": "\(reason)"])
             return false
         }

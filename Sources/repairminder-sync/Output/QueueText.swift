@@ -22,14 +22,14 @@ enum QueueText {
         return "\(count)\n"
     }
 
-    /// What a retry of one change, or of all that failed, has done.
-    static func retried(_ id: String?, _ answer: JSONText) -> String {
+    /// What a retry of one change, or of all that failed, has done. `flags` lead to the same daemon.
+    static func retried(_ id: String?, _ answer: JSONText, flags: String = "") -> String {
         guard answer["retried"]?.integer == 0 else {
             return id.map { "retrying \($0)\n" } ?? "retrying all failed changes\n"
         }
         guard let id else { return "nothing to retry: no change has failed\n" }
         return "nothing to retry: \(id) has not failed, and no next attempt of it is planned; "
-            + "see repairminder-sync queue \(id)\n"
+            + "see repairminder-sync queue \(id)\(flags)\n"
     }
 
     /// One line per fact, then the request as it will be sent; empty facts are omitted.

@@ -86,9 +86,9 @@ struct QueueTextTests {
         #expect(QueueText.retried("4", .object(["retried": 1])) == "retrying 4\n")
         #expect(QueueText.retried(nil, .object(["retried": 2])) == "retrying all failed changes\n")
         #expect(QueueText.retried(nil, .object(["retried": 0])) == "nothing to retry: no change has failed\n")
-        let none = QueueText.retried("4", .object(["retried": 0]))
+        let none = QueueText.retried("4", .object(["retried": 0]), flags: " --config a.yaml")
         #expect(
-            none.hasPrefix("nothing to retry: 4 has not failed") && none.hasSuffix("see repairminder-sync queue 4\n"))
+            none.hasPrefix("nothing to retry: 4 has not failed") && none.hasSuffix("see repairminder-sync queue 4 --config a.yaml\n"))
     }
 
     @Test("queue, queue show, queue ID and pending parse as expected")

@@ -23,7 +23,8 @@ enum QueueActions {
     /// Nil retries all failed changes.
     static func retry(_ id: String?, _ client: LocalAPIClient, _ options: ClientOptions) async throws {
         let path = id.map(LocalAPIPaths.retryPending) ?? LocalAPIPaths.retryAllPending
-        try options.show(await client.post(path).body) { StyledText(QueueText.retried(id, $0)) }
+        let flags = options.connection.flags
+        try options.show(await client.post(path).body) { StyledText(QueueText.retried(id, $0, flags: flags)) }
     }
 
     /// Discards the newest first, because changes that depend on another one are newer and have to go before it. A change that

@@ -41,7 +41,9 @@ struct SyncCommand: AsyncParsableCommand {
         }
         let done = answer.status == 200
         try options.show(answer.body ?? (options.json ? nil : .null)) { _ in done ? "synced\n" : "sync started\n" }
-        if done, !options.json, let text = answer.body.flatMap(Self.unsent) { StandardStream.error.write(text + "\n") }
+        if done, !options.json, let text = answer.body.flatMap(Self.unsent) {
+            StandardStream.error.write(text + options.connection.flags + "\n")
+        }
     }
 
     /// What the sync has not sent, of the status that answers it; nil if the queue is empty.
@@ -64,7 +66,9 @@ struct PauseCommand: AsyncParsableCommand {
 
     func run() async throws {
         let answer = try await options.client().post(LocalAPIPaths.pauseSync).body
-        try options.show(answer) { _ in "paused; continue with repairminder-sync resume\n" }
+        try options.show(answer) { _ in
+            StyledText("paused; continue with repairminder-sync resume\(options.connection.flags)\n")
+        }
     }
 }
 
