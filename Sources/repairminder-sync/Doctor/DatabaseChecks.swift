@@ -112,9 +112,10 @@ struct DatabaseChecks {
     private func strangers(_ summary: DatabaseSummary) -> [Finding] {
         guard let schema else { return [] }
         return summary.queuedEntities.filter { schema[$0] == nil }.map { name in
-            .warning(
+            let list = configuration.command("queue --entity \(ShellWord.quoted(name))")
+            return .warning(
                 "queue", "changes of \(name) are not sent: the schema no longer has this entity",
-                "bring it back, or discard them: see \(configuration.command("queue --entity \(ShellWord.quoted(name))"))")
+                "bring it back, or discard them: see \(list)")
         }
     }
 

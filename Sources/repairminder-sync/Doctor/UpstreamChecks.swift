@@ -170,7 +170,8 @@ struct UpstreamChecks {
         } catch .unauthorized(let message) where canRefresh {
             return .warning(
                 check, "the upstream rejected the token, which has expired: \(message)",
-                "a running daemon gets a new one at its next request; if it does not, run \(configuration.loginCommand())")
+                "a running daemon gets a new one at its next request; if it does not, run "
+                    + configuration.loginCommand())
         } catch .barred(_, let message, _) {
             return .error(check, "cannot read the account: \(message)", AccountAdvice.refused)
         } catch .unclear(.some(500...), let message), .throttled(_, let message) {

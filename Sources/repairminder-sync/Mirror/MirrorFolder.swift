@@ -127,7 +127,8 @@ struct MirrorFolder {
         let document = try document(originPath)
         guard let schema = document["schema"]?.string, let epoch = document["epoch"]?.string else {
             throw MirrorError(
-                message: "\(originPath) is damaged: it has no schema or epoch; move it away, and the daemon writes it again")
+                message: "\(originPath) is damaged: it has no schema or epoch; move it away, and the daemon writes it "
+                    + "again")
         }
         return Origin(
             schema: schema, upstream: document["upstream"]?.string, account: document["account"]?.string, epoch: epoch)

@@ -88,7 +88,8 @@ struct QueueTextTests {
         #expect(QueueText.retried(nil, .object(["retried": 0])) == "nothing to retry: no change has failed\n")
         let none = QueueText.retried("4", .object(["retried": 0]), flags: " --config a.yaml")
         #expect(
-            none.hasPrefix("nothing to retry: 4 has not failed") && none.hasSuffix("see repairminder-sync queue 4 --config a.yaml\n"))
+            none.hasPrefix("nothing to retry: 4 has not failed")
+                && none.hasSuffix("see repairminder-sync queue 4 --config a.yaml\n"))
     }
 
     @Test("queue, queue show, queue ID and pending parse as expected")

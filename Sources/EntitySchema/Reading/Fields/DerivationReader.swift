@@ -40,7 +40,7 @@ struct DerivationReader {
     private func patterns(
         _ node: SchemaNode, _ field: Field, _ entity: Entity
     ) throws(SchemaError) -> [TextPattern] {
-        try require(field.kind == .string, node, "text needs a field of type string, also for times, such as a change time")
+        try require(field.kind == .string, node, "text needs a field of type string, even for a change time")
         var patterns: [TextPattern] = []
         for text in try node.oneOrMore() {
             let pattern = try text.pattern()

@@ -18,9 +18,9 @@ extension FieldReader {
         let format = try node.timeFormat()
         guard format.isISO, format.precision < .seconds(86_400), format != .date else {
             throw node.error(
-                "a field of type time is read as ISO 8601, and as UTC if its text has no offset, so expected iso, iso_space "
-                    + "or parts in that order, without an offset in brackets, such as yyyy-MM-dd HH:mm:ss; for numbers use "
-                    + "type integer, for days type date, for other texts type string"
+                "a field of type time is read as ISO 8601, and as UTC if its text has no offset, so expected iso, "
+                    + "iso_space or parts in that order, without an offset in brackets, such as yyyy-MM-dd HH:mm:ss; "
+                    + "for numbers use type integer, for days type date, for other texts type string"
             )
         }
         return format
