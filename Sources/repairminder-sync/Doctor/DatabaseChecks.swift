@@ -113,7 +113,7 @@ struct DatabaseChecks {
         guard let schema else { return [] }
         return summary.queuedEntities.filter { schema[$0] == nil }.map { name in
             let list = configuration.command("queue --entity \(ShellWord.quoted(name))")
-            return .warning(
+            return Finding.warning(
                 "queue", "changes of \(name) are not sent: the schema no longer has this entity",
                 "bring it back, or discard them: see \(list)")
         }
