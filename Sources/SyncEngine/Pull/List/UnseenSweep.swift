@@ -123,9 +123,13 @@ struct UnseenSweep {
     private func reasonToHold(_ count: Int, rows: Int) async throws -> String? {
         let allowance = puller.deletionGuard.allowance(of: entity.name, rows: rows)
         let reason: String? =
-            listed == 0
-            ? empty(rows)
-            : doubt.map { "\(missing(count, rows)), but \($0)" } ?? (count > allowance ? missing(count, rows) : nil)
+            if listed == 0 {
+                empty(rows)
+            } else if let doubt {
+                "\(missing(count, rows)), but \(doubt)"
+            } else {
+                count > allowance ? missing(count, rows) : nil
+            }
         let sample = try store.unseen(of: entity.name, seen, limit: Self.sample, at: puller.now())
         do {
             guard let key = try await puller.judge.firstHere(of: sample, entity) else { return reason }
