@@ -57,7 +57,7 @@ extension CacheError: CustomStringConvertible {
     }
 }
 
-/// Of errors of SQLite.
+/// What errors of SQLite mean.
 extension CacheError {
     /// Translates an error of SQLite to the case that says what it means for the caller; returns any other unchanged.
     ///

@@ -23,8 +23,8 @@ package struct DatabaseFile: Sendable {
     /// Deletes a temporary database with its log, if there is one.
     package func delete() { for suffix in ["", "-wal", "-shm"] { unlink(path + suffix) } }
 
-    /// What files have together, in bytes; those that cannot be seen count as empty. No more than a fourth of what an integer can
-    /// hold, so that others can be added to it: another program may have made files of holes of any size.
+    /// The size of files together, in bytes; those that cannot be seen count as empty. At most a fourth of what an integer can
+    /// hold, so that sums of it do not overflow: another program may have made sparse files of any size.
     package static func size(of files: [String]) -> Int {
         let most = Int.max / 4
         return files.reduce(0) { sum, file in

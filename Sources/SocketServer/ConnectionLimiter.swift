@@ -2,7 +2,7 @@ import Synchronization
 
 /// Limits the number of open connections, in total and per caller.
 ///
-/// Only the owner can use all connections, and some only the owner. At the limit a new connection replaces the one that
+/// Only the owner can use all connections: some are kept for it. At the limit a new connection replaces the one that
 /// has kept the server waiting longest, strangers first; if none has waited long enough, the new connection is rejected.
 /// Strangers share theirs fairly: when all are in use, the caller with the most loses one, busy or not, to a caller with
 /// fewer.
@@ -66,7 +66,7 @@ final class ConnectionLimiter: Sendable {
         open.withLock { $0[ObjectIdentifier(connection)] = nil }
     }
 
-    /// How many connections there may be with this one.
+    /// How many connections there may be, with this one among them.
     private func room(for new: Place) -> Int {
         let isOwner = !tellsCallersApart || new.connection.caller.access == .owner
         return limits.connections - (isOwner ? 0 : limits.ownerConnections)

@@ -68,7 +68,7 @@ package protocol Upstream: Sendable {
     var missing: String? { get async }
 }
 
-/// Defaults for an upstream without batches, content, event streams and limits, which lacks nothing.
+/// Defaults for an upstream that lacks no setting, and has no batches, content, event streams and limits.
 extension Upstream {
     package var missing: String? { nil }
     package func confirmToken() async throws(UpstreamError) {}

@@ -110,7 +110,7 @@ extension CacheStore {
     /// many were deleted; a record with queued changes becomes a conflict.
     ///
     /// `onlyMissing`: only those that the last full pull did not see either (`sync_missing`); all others are remembered
-    /// for the next one. `upTo`: when the list was answered; what is missing since later may be missing in the same answer.
+    /// for the next one. `upTo`: when the list was answered; what was first missed after that may be missing in this same answer.
     package func deleteUnseen(
         of entity: String, _ seen: SeenRecords, onlyMissing: Bool = false, upTo answered: Timestamp? = nil,
         at now: Timestamp
@@ -125,7 +125,7 @@ extension CacheStore {
                     table, seen, from: from, limit: Self.batch, since: now - schema.upstream.settle, context.db)
                 let missing = MissingTable(entity: entity, db: context.db)
                 var (going, staying): ([String], [(pk: Int64, key: String, since: Timestamp)]) = ([], [])
-                // Those with a change were not asked for by their keys: it decides when it is sent.
+                // An edited record was not asked for by its key: its change decides when it is sent.
                 for row in rows where !(onlyMissing && row.isEdited) {
                     let since = try onlyMissing ? missing.since(row.pk, row.key).map { min($0, now) } : nil
                     let isGoing = !onlyMissing || since.map { $0 <= answered ?? now } ?? false

@@ -107,7 +107,7 @@ struct Merge {
         return isFilled(sent, from: before, in: server) || Self.isCut(sent, from: before, to: server)
     }
 
-    /// Whether the server shows a text that was sent before the local one. That one may only go on from there, and is not cut.
+    /// Whether the server shows a text that was sent before the local one. If that goes on from it, nothing was cut.
     private func isEarlierText(
         _ server: JSONText, of field: String, _ change: OutboxTable.Entry, _ own: OwnValues
     ) -> Bool {
@@ -125,7 +125,7 @@ struct Merge {
         return server.count - known >= leastOfCut
     }
 
-    /// How many new bytes must be left: with fewer, as in `https://shop.example`, it could be another's.
+    /// How many new bytes must be left: with fewer, as in `https://shop.example`, it could be another person's.
     private static let leastOfCut = 24
 
     /// Whether the server shows what was sent with members that it filled in, or has merged into an object that was there.
@@ -164,7 +164,7 @@ struct Merge {
         try SettlingTable(entity: entity.name, db: context.db).save(row)
     }
 
-    /// Whether the server has a value of these, or what it made of one that it was sent.
+    /// Whether the server has one of our values, or what it made of one that it was sent.
     private func isOurs(
         _ server: JSONText, from before: JSONText, of field: String, _ own: OwnValues
     ) throws -> Bool {

@@ -5,7 +5,7 @@ struct SetMerge {
     let base: [JSONText]
     let local: [JSONText]
     let server: [JSONText]
-    /// What was sent before the local list was made. The server may have any of it, and what is no longer here was taken out.
+    /// What was sent before the local list was made. The server may have any of it; what the local list lacks was taken out.
     var sent: [JSONText] = []
 
     /// In the server's order, followed by local additions; each element once.

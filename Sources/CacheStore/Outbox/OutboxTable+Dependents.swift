@@ -9,8 +9,8 @@ extension OutboxTable {
     /// record, the changes that refer to it, and the same for every record that those create. A change that only
     /// follows it in a group does not depend on it. Only ids: together the changes can be larger than the memory.
     ///
-    /// Which fields refer to an entity that the schema no longer has is not known any more. So of the changes that wait for its
-    /// creation, these are all that have its key, or that of such a creation, in their text.
+    /// If the schema no longer has the entity, it does not say which fields refer to it. Then these are the changes that wait for
+    /// the creation and have its key in their text, or that of another creation among them.
     func dependents(on change: Entry) throws -> [Int64] {
         guard change.operation == .create else { return [] }
         guard schema[change.entity] != nil else { return try dependents(onLost: change) }
@@ -48,7 +48,7 @@ extension OutboxTable {
             arguments: [creation.id, creation.key])
     }
 
-    /// Whether a change is of a record, or has its key in its text, where that can be read without its escapes.
+    /// Whether a change is of a record, or may have its key in its text: one with escapes could spell the key in other ways.
     private static let namesCreation = "(record_key = _key OR instr(body, _key) OR instr(body, '\\'))"
 
     /// Selects the changes `later` that wait for the change ?1, directly or through others.
@@ -58,7 +58,7 @@ extension OutboxTable {
         """
 
     /// False if no other change is of the creation's record or has its key in its text. Most creations have none, and
-    /// to read all references for each of thousands that are discarded would take minutes.
+    /// reading all references for each of thousands that are discarded would take minutes.
     private func mayHaveDependents(_ creation: Entry) throws -> Bool {
         try Bool.fetchOne(
             db.cachedStatement(

@@ -40,7 +40,7 @@ package struct ExportedChange: Codable, FetchableRecord, Sendable, Equatable {
     package var latest: String?
     /// The change's undecided conflicts.
     package var conflicts: [ExportedConflict]?
-    /// As the queue keeps them.
+    /// This and the next two: as the queue keeps them.
     package var trace: String?
     package var sent: String?
     package var firstAttemptAt: Int64?

@@ -243,7 +243,7 @@ struct QueueImport {
                 change.createdAt, change.lastAttemptAt, change.nextAttemptAt, change.errorClass, change.errorStatus,
                 change.errorMessage, change.knownPk, change.content,
                 change.trace.flatMap(TraceContext.init(stored:))?.stored,
-                // From a damaged file it may be none.
+                // In a damaged file it may not be JSON.
                 change.sent.flatMap { ExportedChange.isJSON($0) ? $0 : nil }, change.firstAttemptAt,
             ])
         let id = db.lastInsertedRowID

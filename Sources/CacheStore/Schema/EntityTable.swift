@@ -148,8 +148,8 @@ final class EntityTable: Sendable {
         """
     }
 
-    /// `IS NULL` as a condition that an index can seek: it cannot look up null in a key, which is never null, and never
-    /// empty either.
+    /// `IS NULL` as a condition that an index can seek. A key is never null, so no index can look that up; it is never empty
+    /// either.
     func isNull(_ column: String) -> String { column == "_key" ? "_key = ''" : "\(column) IS NULL" }
 
     /// `IS NOT NULL` as a condition that an index can seek: at least the smallest value that the column can hold.

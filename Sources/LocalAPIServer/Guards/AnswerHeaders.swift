@@ -15,7 +15,7 @@ enum AnswerHeaders {
     }
 
     /// Adds those that a handler has not set, and the id of the request. Unless they `mayBeKept`, a browser must not write
-    /// answers to its disk, also those with an ETag.
+    /// answers to its disk, not even those with an ETag.
     static func complete(_ response: inout Response, to request: Request, mayBeKept: Bool = true) {
         var (hasTag, hasUsual) = (false, false)
         for (name, _) in response.headers {

@@ -49,7 +49,7 @@ extension Handlers {
         }
     }
 
-    /// The entries of the log that a filter may leave out before it is read on another thread, as a long list is.
+    /// How many entries a filter may skip before the log is read on the thread for long reads.
     private static let quickEntries = 1000
 
     /// A page of the log.

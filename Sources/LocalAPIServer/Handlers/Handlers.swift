@@ -148,7 +148,7 @@ package struct DaemonDescription: Sendable {
     package var bundle: Int?
     /// Why a newer configuration is not in use; nil when there is none.
     package var rejection: @Sendable () -> String?
-    /// Words a command of the program as one for this daemon.
+    /// Words a command of the program so that it reaches this daemon.
     package var command: @Sendable (String) -> String
 
     package init(

@@ -8,7 +8,7 @@ struct MetricsText {
 
     typealias Labels = [(name: String, value: String)]
 
-    /// With what the names of families begin.
+    /// The beginning of all families' names.
     private let prefix: String
     private(set) var bytes: [UInt8] = []
 

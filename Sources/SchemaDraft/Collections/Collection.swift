@@ -64,7 +64,7 @@ extension APIOperation {
         "get", "list", "search", "delete", "update", "fetch", "retrieve", "find", "query", "remove", "count", "export",
         "download", "check", "validate",
     ]
-    /// What it is described as doing, if that is no creation.
+    /// The verb by which it is described, if that is no creation.
     var otherDeed: String? { isCreation || words.lowercased().contains("create") ? nil : verb(among: Self.other) }
     /// Words for a PUT that stores what it is sent, new or not.
     private static let storing: Set = ["upsert", "replace", "set", "save", "reset"]

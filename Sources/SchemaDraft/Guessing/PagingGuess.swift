@@ -1,7 +1,7 @@
 /// How a list is paged, from its parameters and its answer.
 struct PagingGuess {
     let shapes: ShapeReader
-    /// The parameters of other lists whose answers have the next value of them.
+    /// The parameters whose next values the answers of other lists have.
     var cursors: [String] = []
 
     private static let totals = [
@@ -144,7 +144,7 @@ struct PagingGuess {
         }?.name
     }
 
-    /// The parameter of which the list's answer has the next value.
+    /// The parameter whose next value the list's answer has.
     func cursor(of collection: Collection) -> String? {
         let names = collection.list.queries.map(\.name).filter { !ParameterNames.sizes.contains(Self.folded($0)) }
         return Places(shapes, collection.answer).nextOfSameName(names)?.parameter

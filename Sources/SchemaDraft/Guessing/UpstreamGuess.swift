@@ -109,7 +109,7 @@ struct UpstreamGuess {
         return host.isEmpty ? nil : String(address[..<scheme.upperBound]) + host
     }
 
-    /// What stands behind the host of an address, which a document may say without the host: `/api/v1`.
+    /// The path of an address, which a document may have without a host: `/api/v1`.
     static func path(of address: String) -> String {
         let path = address.dropFirst(origin(of: address)?.count ?? 0)
         guard path.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && !"{}\"\\?#".utf8.contains($0) }) else { return "" }

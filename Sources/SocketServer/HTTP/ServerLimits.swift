@@ -20,7 +20,7 @@ package struct ServerLimits: Sendable {
     package var readAheadBytes = 16 * 1024
     /// Open connections over all listeners; more get 503.
     package var connections = 512
-    /// Of these, those that only the owner may have, whatever all others do; none when callers are not distinguished.
+    /// How many of these are kept for the owner; none when callers are not distinguished.
     package var ownerConnections = 16
     /// Of these, the connections of one member; no limit when callers are not distinguished.
     package var userConnections = 256

@@ -56,7 +56,7 @@ struct ListReading: Sendable {
     /// Why records between the pages read so far may be missing; nil if nothing suggests it.
     var skips: String? { shared.reason }
 
-    /// Why the list lacks records, as what it shows says; nil if nothing does.
+    /// Why the list lacks records, as its pages show; nil if they do not.
     var lack: String? { partial ?? ending ?? skips }
 
     /// Why the list may be cut, once its last page was added; nil if nothing suggests it.

@@ -123,7 +123,7 @@ struct FetchedPage: Sendable {
     var page: Page
     /// The position of the change log when it was requested.
     var position: Int64
-    /// The pull as it is once the page is written; before `PageReader` has counted the page, as it was.
+    /// The pull once the page is written; until `PageReader` has counted the page, the pull before it.
     var after: PullInProgress
 }
 
@@ -152,7 +152,7 @@ struct PullSummary: Equatable {
     var childProblem: String?
     /// By the children's entity: which record embeds only a part of them.
     var parts: [String: String] = [:]
-    /// The same: the longest of the lists that have them.
+    /// The same → the longest lists of them.
     var longest: [String: LongestLists] = [:]
     /// As `PullInProgress.wentBack`.
     var wentBack = false

@@ -13,9 +13,9 @@ struct SignalQueue: Sendable {
     }
 
     private struct Entry {
-        /// When it is to be read, and the number of the first signal for which; nil if it is not.
+        /// When it is to be read, and the number of the first signal that asks for it; nil if it is not.
         var wanted: (due: Timestamp, since: Int)?
-        /// The number of the first signal for which it is being read; nil if it is not.
+        /// The number of the first signal that asked for the reading in progress; nil if there is none.
         var readSince: Int?
         /// When the last read began.
         var began: Timestamp?

@@ -123,7 +123,7 @@ package final class RequestBudget: Sendable {
     private static let longestExchange = Duration.seconds(120)
 }
 
-/// A request that the budget let pass, if there is one. It is over once, however often it is left.
+/// A request that the budget, if there is one, let pass. It ends once, however often it is left.
 final class Passage: Sendable {
     private let pass: Mutex<RequestBudget.Pass?>
     private let budget: RequestBudget?

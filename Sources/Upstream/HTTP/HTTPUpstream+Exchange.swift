@@ -102,13 +102,14 @@ extension HTTPUpstream {
         }
     }
 
-    /// The same error, with what the schema lacks if it means an expired token: the daemon, which signs in by itself, takes only a
-    /// 401 for one.
+    /// The same error, which then also says what the schema needs if it means an expired token: without a check, only a 401 shows
+    /// one to a daemon that signs in by itself.
     func suspectingToken(_ error: UpstreamError) -> UpstreamError {
         guard plan.session != nil, verifier == nil, case .barred(let status, let message, let isPage) = error,
             isPage || status < 400 || status == 403
         else { return error }
-        return error.saying("\(message); if this answers an expired token, set upstream.auth.check in the schema")
+        return error.saying(
+            "\(message); if this is how it answers an expired token, set upstream.auth.check in the schema")
     }
 
     /// The token to send, of the account that is known; nil when there is none.

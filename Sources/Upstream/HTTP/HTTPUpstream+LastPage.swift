@@ -69,7 +69,7 @@ extension HTTPUpstream {
             guard case .gone(status: 404, _) = error, let before = request.before else { throw error }
             let page = try await served(before)
             page.share?.release()
-            // Its number alone: how many records come before a page of unknown length is not known of the one before.
+            // Only the number: after a page of unknown length, how many records came before the next one is not known here.
             func number(_ position: String?) -> Substring? { position?.prefix { $0 != "/" } }
             guard number(page.next) == number(request.position) else { throw error }
         }

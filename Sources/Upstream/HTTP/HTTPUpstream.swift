@@ -336,7 +336,7 @@ package struct HTTPUpstream: Upstream {
 }
 
 extension PullPlan.Single {
-    /// As GraphQL says that there is no such record, and PostgREST with a list that has none.
+    /// Whether it says that there is no such record, as GraphQL does by null and PostgREST by an empty list.
     fileprivate func saysNone(_ body: JSONText) -> Bool {
         !isPlaceInherited && place.isNull(in: body) || place.isInEmptyList(in: body)
     }

@@ -178,7 +178,7 @@ struct HTTPCaller: Sendable {
             ?? RateLimit.usualDelay
     }
 
-    /// Without a rule of the schema.
+    /// What the answer means where no rule of the schema fits it.
     private func failureByStatus(of response: HTTPResponse, _ message: String, _ body: JSONText?) -> UpstreamError {
         let status = response.status
         // 403: a second limit, such as GitHub's of requests at a time. A refusal for good names no time.
@@ -229,7 +229,7 @@ extension HTTPCaller {
 }
 
 extension UpstreamError {
-    /// What it means that no complete response came.
+    /// What a request without a complete response means.
     init(_ error: TransportError) {
         self =
             switch error {

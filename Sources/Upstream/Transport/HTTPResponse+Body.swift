@@ -23,7 +23,7 @@ extension HTTPResponse {
     /// True when there is nothing but space.
     var isBlank: Bool { firstSign == nil }
 
-    /// The first byte that is no space.
+    /// The first byte that is no white space.
     private var firstSign: UInt8? { text.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) } }
 
     /// Nil when the body is not JSON, or has more values or marks than `unambiguousJSON` may have.
@@ -89,15 +89,15 @@ extension HTTPResponse {
     /// The codings that are asked for: a byte of theirs becomes at most 1,032 (RFC 1951), of others as many as they like.
     static let decodedCodings = ["gzip", "deflate"]
 
-    /// The codings of the body that were not asked for, or are more than one: of one within another, a thousand bytes could
-    /// keep libcurl's thread busy for hours.
+    /// The codings of the body if they were not asked for, or are more than one: a thousand bytes with one coding within
+    /// another could keep libcurl's thread busy for hours.
     var undecodedCodings: String? {
         let codings = bodyCodings
         let isDecoded = codings.isEmpty || codings.count == 1 && (Self.decodedCodings + ["x-gzip"]).contains(codings[0])
         return isDecoded ? nil : codings.joined(separator: ", ")
     }
 
-    /// Those of the transfer count too, because libcurl decodes them as well.
+    /// The codings of the transfer count too, because libcurl decodes them as well.
     private var bodyCodings: [String] {
         (codings("Content-Encoding") + codings("Transfer-Encoding"))
             .filter { !["", "identity", "chunked"].contains($0) }

@@ -9,7 +9,7 @@ struct DatabaseChecks {
     /// Nil when there is no database yet.
     let path: String?
     let now: Timestamp
-    /// Nil for what is checked without it.
+    /// Nil if only what needs no schema is checked.
     var schema: EntitySchema?
     /// For comparing everything that the database keeps twice; nil when that is not asked for.
     var deepSchema: EntitySchema?

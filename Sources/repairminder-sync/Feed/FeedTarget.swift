@@ -103,7 +103,7 @@ struct FeedTarget {
     private func plans(for entities: [FeedEntity]) throws(PostgresError) -> [FeedPlan] {
         let tables = try connection.run("SELECT entity, name, key, history FROM \(schema)._feed_tables")
             .rows(of: 4)
-        // Another user may have made one that someone has removed. Those of other entities are other feeds'.
+        // A table that was dropped may be another user's by now. The tables of other entities are other feeds'.
         try requireOwners(
             of: tables.filter { row in entities.contains { $0.name == row[0] } }.compactMap { $0[1] })
         let columns = try connection.run(

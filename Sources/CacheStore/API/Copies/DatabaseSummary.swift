@@ -7,7 +7,7 @@ package struct DatabaseSummary: Sendable {
     package var account: String?
     /// State → changes.
     package var queue: [String: Int]
-    /// Those that queued changes are of, the first 100 by name.
+    /// The entities of queued changes, the first 100 by name.
     package var queuedEntities: [String]
     /// When the oldest queued change was made.
     package var oldestChange: Timestamp?

@@ -76,7 +76,7 @@ extension Field {
     }
 
     /// Whether a server that rounds times to some minutes, or reads them by another clock, may have made `answer` of a time or a
-    /// day. Never enough to take both for the same.
+    /// day. That is never enough to take both for the same.
     package func mayHaveMoved(_ sent: JSONText, to answer: JSONText) -> Bool {
         guard kind == .time || kind == .date, let mine = meant(sent).string.flatMap(Timestamp.init(iso8601:)),
             let theirs = meant(answer).string.flatMap(Timestamp.init(iso8601:))

@@ -80,7 +80,7 @@ extension String {
     /// Without white space, in one case. Both changes of case are needed: "ß" becomes "SS".
     fileprivate var letters: String { uppercased().lowercased().filter { !$0.isWhitespace } }
 
-    /// A text of fewer digits is no telephone number, and one of more characters neither.
+    /// A text of fewer digits is no telephone number, nor is one of more characters.
     private static let (leastDigits, longestNumber) = (7, 40)
 
     /// Whether both are the same telephone number, with other separators between its digits. With the same ones between other

@@ -55,7 +55,7 @@ extension Handlers {
         return try await change(name, request, mistakes) { [parked] in try decision($0, name, parked) }
     }
 
-    /// Answers with the hook as it is then.
+    /// Answers with the hook as it is afterwards.
     private func change(
         _ name: String, _ request: Request, _ mistakes: Mistakes,
         _ change: @escaping @Sendable (LocalTransaction) throws -> Void

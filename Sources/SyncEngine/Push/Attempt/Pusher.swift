@@ -226,7 +226,7 @@ extension PushFailure {
         PushFailure(errorClass, status: status, message: message)
     }
 
-    /// The same with more to read for a person.
+    /// The same failure with more words for a person.
     func adding(_ words: String) -> PushFailure {
         PushFailure(errorClass, status: status, message: "\(message); \(words)")
     }
