@@ -92,7 +92,7 @@ struct DraftKeyedCallTests {
         #expect(draft.todos.contains { $0.contains("push.update") && $0.contains("it changes all records") })
     }
 
-    @Test("Nor is a change that is described as one of several records", arguments: ["several", "multiple", "many"])
+    @Test("A change that is described as one of several is no update", arguments: ["several", "multiple", "many"])
     func severalAtOnce(_ word: String) throws {
         let draft = try draft(Document.call("patch", "Loan", "Loan", "summary: Update \(word) loans,"))
         #expect(draft.schema["loans"]?.push.update.isEmpty == true, "\(draft.yaml)")

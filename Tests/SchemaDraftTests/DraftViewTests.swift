@@ -179,7 +179,7 @@ struct DraftViewTests {
         #expect(try draft("").paths.map(\.path) == ["/things", "/zones", "/reports/zones"])
     }
 
-    /// Zones, and the zones of things, each with a level, which this call to the list connects with a thing.
+    /// Zones, and the zones of a thing, each with a level. `sent`: what the call that adds a zone to a thing sends besides.
     private func zones(_ sent: String, _ zone: String = zone) throws -> SchemaDraft {
         let members = "id: { type: integer }, title: { type: string }, level: { type: integer }"
         let part = "ZonePart: { type: object, properties: { \(members) } }"

@@ -121,7 +121,7 @@ struct DependentChangeTests {
         #expect(try other.store.pendingCount().pending == 0)
     }
 
-    @Test("what only follows a creation of an entity that the schema lost, in the order of a group, stays without it")
+    @Test("what follows a creation of a lost entity only in the order of a group stays when that is discarded")
     func followerOfLost() async throws {
         let cache = try TestCache(schema: Self.withPeople)
         _ = try await cache.pull("teams", #"[{"id":"t"}]"#)

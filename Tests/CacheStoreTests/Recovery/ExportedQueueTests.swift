@@ -28,7 +28,7 @@ struct ExportedQueueTests {
         #expect(try other.store.rowCounts()["messages"] == 1)
     }
 
-    @Test("nothing that the queue keeps of a change is left behind")
+    @Test("an exported change has all that the queue keeps of it")
     func columns() async throws {
         let fixture = try await RescueFixture()
         let columns = try fixture.cache.store.snapshot { try $0.columns(in: "sync_outbox").map(\.name) }

@@ -134,7 +134,7 @@ struct StandbyQueueTests {
         #expect(try other.record("orders", "a")?["total"] == 2)
     }
 
-    @Test("a version that only the daemon has read that takes over is a conflict with an edit of an older one")
+    @Test("a version that only the daemon taking over has read is a conflict with an edit of an older one")
     func newerVersion() async throws {
         let (holder, other) = try await Self.pair(
             #"{"id":"a","notes":"old","updated_at":"2026-11-21T09:00:00Z"}"#,
@@ -144,7 +144,7 @@ struct StandbyQueueTests {
         #expect(try other.record("orders", "a")?["notes"] == "new")
     }
 
-    @Test("what was sent before a correction is no edit by others for the daemon that takes over")
+    @Test("the daemon that takes over knows what was sent before a correction, and takes it for no edit by others")
     func corrected() async throws {
         let old = #"{"id":"a","notes":"old","updated_at":"2026-11-21T09:00:00Z"}"#
         let set = #"{"id":"a","notes":"edited","updated_at":"2026-11-21T10:50:00Z"}"#
@@ -156,7 +156,7 @@ struct StandbyQueueTests {
         #expect(try other.record("orders", "a")?["notes"] == "corrected")
     }
 
-    @Test("when a change was first sent is known to the daemon that takes over")
+    @Test("the daemon that takes over knows when a change was first sent")
     func firstAttempt() async throws {
         let fixture = try await RescueFixture()
         _ = try await fixture.cache.begun()
@@ -239,7 +239,7 @@ struct StandbyQueueTests {
         try await other.store.takeOver(texts, keepsAll: false, at: RescueFixture.later)
     }
 
-    @Test("what a daemon with a clock ahead has queued comes before what is queued after it, also for the next daemon")
+    @Test("what a daemon whose clock is ahead has queued comes before what is queued later, also for the next daemon")
     func clockAhead() async throws {
         let (first, second, third) = (try TestCache(), try TestCache(), try TestCache())
         let ahead = Self.now + .seconds(300)
@@ -248,7 +248,7 @@ struct StandbyQueueTests {
         #expect(try await first.store.begin(change, at: ahead))
         try await Self.takeOver(from: first, by: second)
         try await second.store.update("orders", key: order, body: .object(["notes": "later"]), at: RescueFixture.later)
-        // Its numbers are used, so that the changes get others.
+        // The third one's first numbers are taken, so that the changes get others.
         _ = try await third.store.create("orders", body: .object(["notes": "dropped"]), at: Self.now)
         try await Self.share(third.store)
         try await Self.takeOver(from: second, by: third)

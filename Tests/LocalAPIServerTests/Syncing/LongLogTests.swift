@@ -9,7 +9,7 @@ import Testing
 @Suite("Watching a long change log beside other callers")
 struct LongLogTests {
     @Test(
-        "a long part of the log of which a filter may leave out all is read on the threads for long reads",
+        "a long part of the log, all of which a filter may leave out, is read on the threads for long reads",
         arguments: [
             ("since=0&kind=conflict", 503), ("since=0&entity=messages", 503), ("since=0", 200),
             ("since=700&kind=conflict", 200),
@@ -44,7 +44,7 @@ struct LongLogTests {
         }
     }
 
-    @Test("who waits for a change lets commits pass while reading the log takes long", .timeLimit(.minutes(10)))
+    @Test("a caller that waits lets commits pass while reading the log takes long", .timeLimit(.minutes(10)))
     func pauses() async throws {
         let clock = SkippingClock()
         clock.stop()

@@ -64,7 +64,7 @@ struct UpstreamChecksTests {
         }
     }
 
-    @Test("an account that a failing upstream does not name is no question of the token", arguments: [401, 404, 503])
+    @Test("if a failing upstream does not name the account, the token is not blamed", arguments: [401, 404, 503])
     func account(status: Int) async throws {
         let folder = try TemporaryFolder()
         let schema = #"""

@@ -24,7 +24,7 @@ struct UndescribedListTests {
         #expect(things.push.delete.first?.call == "DELETE /things/{id}")
     }
 
-    @Test("So they are where the call for one has it under its name", arguments: ["thing", "Thing", "things"])
+    @Test("The call for one may have the record under its name", arguments: ["thing", "Thing", "things"])
     func saidByOneInside(_ name: String) throws {
         let list = Document.answers("type: object, properties: { things: { type: array, items: { type: object } } }")
         let one = Document.answers(

@@ -159,7 +159,7 @@ struct FullPullTests {
         #expect(try test.cursor.lastFullAt == test.clock.timestamp)
     }
 
-    @Test("a list that a gateway repeats is no second full pull; one that it kept since the first is")
+    @Test("a list that a gateway kept from before the first full pull is no second one; a later one is")
     func keptByGateway() async throws {
         let test = try await filled(8, singles: false)
         let records = try JSONText(parsing: page(0..<7))

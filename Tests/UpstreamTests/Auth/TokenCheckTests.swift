@@ -134,7 +134,7 @@ struct TokenCheckTests {
         #expect(server.calls("/sign-in").count == 2)
     }
 
-    @Test("what bars every request is said to lack a check, if the schema has none", arguments: [200, 302, 403])
+    @Test("an error that bars every request names auth.check if the schema has none", arguments: [200, 302, 403])
     func withoutCheck(_ status: Int) async throws {
         let page = HTTPResponse.json(status, "<html><title>Sign in</title>", [HTTPHeader("Location", "/sign-in.html")])
         let edit = PushRequest(entity: "orders", method: "PATCH", path: "/orders/o1", body: .object(["name": "n"]))

@@ -72,7 +72,7 @@ struct ListCallTests {
         #expect(transport.requests.map(\.url) == [one, two].map { "https://shop.example/api/orders?range=\($0)" })
     }
 
-    @Test("206 without a range says that more follows, and so that records are lacking on the last page only")
+    @Test("206 without a range says that more follows, so only on the last page does it say that records are lacking")
     func more() async throws {
         let schema = try Self.schema(
             "path: /orders, pagination: { style: offset, offset: start, size: none, page_size: 2 }")

@@ -89,7 +89,7 @@ struct PartOfChildrenTests {
         return test
     }
 
-    @Test("a child is kept that lists lack which are now cut at another number", arguments: [14...25, 6...25], [1, 3])
+    @Test("a child is kept if lists that lack it are now cut at another number", arguments: [14...25, 6...25], [1, 3])
     func raised(_ numbers: ClosedRange<Int>, first: Int) async throws {
         let test = try await cutAtTen()
         let raised = ["a": numbers, "b": numbers, "c": numbers]
