@@ -5,7 +5,7 @@ import RepairminderClient
 @main
 enum TicketScreen {
     static func main() async throws {
-        let client = RepairminderClient(CommandLine.arguments[1...].first.flatMap { DaemonAddress($0) } ?? .packaged)
+        let client = RepairminderClient(CommandLine.arguments.dropFirst().first.flatMap { DaemonAddress($0) } ?? .packaged)
         let start = try await client.changes.position()
         try await list(client)
         Task {
