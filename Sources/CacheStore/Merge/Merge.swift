@@ -78,8 +78,8 @@ struct Merge {
                 change = try store(merged, of: field, in: change)
                 continue
             }
-            if change.tried, !isEarlierText(server, of: field, change, own),
-                isMade(server, of: local, before: before, in: field)
+            if change.tried, isMade(server, of: local, before: before, in: field),
+                !isEarlierText(server, of: field, change, own)
             {
                 if !isShown { shown.append((field, server, before)) }
                 change = try store(server, of: field, in: change)
@@ -107,13 +107,18 @@ struct Merge {
         return isFilled(sent, from: before, in: server) || Self.isCut(sent, from: before, to: server)
     }
 
-    /// Whether the server shows a text that was sent before the local one. If that goes on from it, nothing was cut.
+    /// Whether the server shows a text that was sent before the local one, or its normal form. If the local one goes on from
+    /// that, nothing was cut.
     private func isEarlierText(
         _ server: JSONText, of field: String, _ change: OutboxTable.Entry, _ own: OwnValues
     ) -> Bool {
         guard server.kind == .string else { return false }
+        let sent = (own.sent[field] ?? []) + change.sent(field)
         return own.contains(server, of: field)
-            || change.sent(field).contains { own.comparison.isSame(server, $0, of: field) }
+            || sent.contains {
+                own.comparison.isSame(server, $0, of: field)
+                    || own.comparison.meaning.newForms(from: $0, to: server, of: field) != nil
+            }
     }
 
     /// Whether the server has cut a text that was sent: its text is the beginning of that one, with enough in it that is new.

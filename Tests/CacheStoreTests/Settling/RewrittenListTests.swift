@@ -209,11 +209,13 @@ struct RewrittenListTests {
         #expect(try (cache.conflictCount() == 0) == isOurs)
     }
 
-    @Test("a text that goes on from one that was sent before it is not cut where the server shows that one")
-    func continuedText() async throws {
+    @Test(
+        "a text that goes on from one that was sent before it is not cut where the server shows that one, also trimmed",
+        arguments: ["", " ", "\\n"])
+    func continuedText(end: String) async throws {
         let cache = try await cache(#"{"id":"a","notes":"n"}"#)
         let (sent, whole) = ("The screen is broken and the client", "The screen is broken and the client waits")
-        try await edited(cache, #"{"notes":"\#(sent)"}"#, then: nil)
+        try await edited(cache, #"{"notes":"\#(sent)\#(end)"}"#, then: nil)
         let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
         try await cache.store.correct(change.id, setting: JSONText(parsing: #"{"notes":"\#(whole)"}"#), at: now)
         try await cache.send(.waiting(PushFailure(.timeout, message: "no answer"), at: now, counted: true))
