@@ -173,6 +173,25 @@ struct FullPullTests {
         #expect(try await test.pull(full: true).deleted == 1)
     }
 
+    @Test("a page that a gateway repeats is no second full pull, however long the pull of the pages after it takes")
+    func keptWhileOthersAreRead() async throws {
+        let test = try await filled(8, singles: false)
+        let (first, second) = (try JSONText(parsing: page(0..<4)), try JSONText(parsing: page(4..<7)))
+        let clock = test.clock
+        test.upstream.answering { request in
+            if request.position == nil {
+                return .success(Page(records: first, count: 4, total: 7, next: "2", age: .seconds(30)))
+            }
+            clock.advance(by: .seconds(40))
+            return .success(Page(records: second, count: 3, total: 7))
+        }
+        for _ in 1...2 {
+            try await test.pull(full: true)
+            #expect(try test.keys().count == 8)
+        }
+        #expect(try await test.pull(full: true).deleted == 1)
+    }
+
     @Test("hundreds of deletions of thousands of records are made without being asked")
     func many() async throws {
         let test = try await filled(1200)

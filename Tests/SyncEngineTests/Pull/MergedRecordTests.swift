@@ -2,6 +2,7 @@ import EntitySchema
 import JSONText
 import TestSupport
 import Testing
+import Upstream
 
 @testable import CacheStore
 @testable import SyncEngine
@@ -35,6 +36,20 @@ struct MergedRecordTests {
         #expect(try await test.pull(full: true).deleted == 1)
         #expect(try test.keys() == Set((0..<7).map { "k\($0)" }))
         #expect(try test.cursor.held == nil)
+    }
+
+    @Test("a list that a gateway repeats does not show for the time to settle that a record was merged")
+    func keptByGateway() async throws {
+        let test = try await filled(8)
+        let records = try JSONText(parsing: page(0..<7))
+        test.upstream.answering { _ in .success(Page(records: records, count: 7, total: 7, age: .seconds(100))) }
+        test.upstream.serveSingles { _, key in .success(#"{"id":"\#(key == "k7" ? "k1" : key)"}"#) }
+        for _ in 1...2 {
+            test.clock.advance(by: .seconds(61))
+            #expect(try await test.pull(full: true).held == 1)
+        }
+        test.clock.advance(by: .seconds(61))
+        #expect(try await test.pull(full: true).deleted == 1)
     }
 
     @Test("a record stays if the upstream answers every request with the same record")

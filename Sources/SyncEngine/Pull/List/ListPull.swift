@@ -371,7 +371,8 @@ struct ListPull {
         guard var seen = progress.seen, seen.knownUpTo > 0 else { return }
         seen.limit(to: try window(moved: .seconds(300)))
         let sweep = UnseenSweep(
-            puller: puller, entity: entity, seen: seen, listed: pull.seen, doubt: doubt, age: list.age ?? .zero,
+            puller: puller, entity: entity, seen: seen, listed: pull.seen, doubt: doubt,
+            answered: (pull.started ?? puller.now()) - (list.age ?? .zero),
             isConfirmed: puller.deletionGuard.confirmed.contains(entity.name) && !isUnstable)
         let outcome = try await sweep.run()
         progress.summary.deleted += outcome.deleted

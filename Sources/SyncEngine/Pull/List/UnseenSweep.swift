@@ -15,8 +15,8 @@ struct UnseenSweep {
     let listed: Int
     /// Why the list may not be whole; nil if it is.
     let doubt: String?
-    /// How old the list is, if a gateway had kept it.
-    let age: Duration
+    /// No page of the list was answered earlier than then; a gateway may have kept some.
+    let answered: Timestamp
     /// A person has confirmed that what the list lacks is gone.
     let isConfirmed: Bool
 
@@ -59,7 +59,7 @@ struct UnseenSweep {
         }
         var outcome = Outcome()
         outcome.deleted = try await store.deleteUnseen(
-            of: entity.name, seen, onlyMissing: !isConfirmed, upTo: puller.now() - age, at: puller.now())
+            of: entity.name, seen, onlyMissing: !isConfirmed, upTo: answered, at: puller.now())
         outcome.isOpen = try store.hasMissing(of: entity.name)
         return outcome
     }
@@ -104,7 +104,8 @@ struct UnseenSweep {
         let named = suspects.map(\.key) + findings.others.values
         if !keys.isEmpty, try await !puller.judge.servesAnother(of: entity, than: named) { keys = [] }
         let merged = try await store.noteMissing(
-            keys, of: entity.name, upTo: puller.now() - puller.schema.upstream.settle, at: puller.now())
+            keys, of: entity.name, upTo: min(answered, puller.now() - puller.schema.upstream.settle),
+            at: puller.now())
         return (merged, merged.count < keys.count)
     }
 
