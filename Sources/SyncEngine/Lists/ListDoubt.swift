@@ -32,7 +32,7 @@ package enum ListDoubt {
 
     /// The same, although no page says so.
     static func guess(_ list: ListPlan, pages: Int, records: Int, last: Page) -> String? {
-        if pages == 1, last.total == records, last.behindTotal != nil {
+        if pages == 1, records == list.pageSize, last.total == records, last.behindTotal != nil {
             return "its total is \(records), as many as one page has, and may count only that page"
         }
         guard pages == 1, last.total == nil, list.more == nil, limits.contains(records) || records == list.pageSize

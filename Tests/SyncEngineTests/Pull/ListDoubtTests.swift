@@ -38,6 +38,7 @@ struct ListDoubtTests {
         #expect(reason(100, behindTotal: "100")?.contains("only that page") == true)
         #expect(reason(100, behindTotal: nil) == nil)
         #expect(reason(1000, behindTotal: "1000", pages: 10) == nil)
+        #expect(reason(1000, behindTotal: "1000") == nil, "the rest of an interrupted pull")
     }
 
     @Test("a list that refuses what comes after a total of a usual limit may be cut")
