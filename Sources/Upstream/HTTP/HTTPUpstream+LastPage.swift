@@ -24,7 +24,7 @@ extension HTTPUpstream {
         do {
             let next = try await served(behind)
             next.share?.release()
-            if next.count == 0 { return ended(page, request) }
+            if next.count == 0 { return next.partial == nil ? ended(page, request) : page }
             guard next.records != page.records, try await !isFirst(next, of: request) else { return page }
             page.next = position
             (page.passingDelta, page.delta, page.unfollowed) = (page.delta, nil, nil)
@@ -36,7 +36,8 @@ extension HTTPUpstream {
                 // If this page is not served any more either, it is not the other one that is refused.
                 try await served(request).share?.release()
                 if case .barred(status: 404, _, _) = error { break }
-                page.refusesMore = true
+                // A page that is asked for behind the end of a short list is refused, too.
+                page.refusesMore = !NextPage.mayOnlyCountPage(page, request)
             }
         }
         return page
@@ -45,7 +46,7 @@ extension HTTPUpstream {
     /// The page without what its total left open, if the empty page behind it has settled that.
     private func ended(_ page: Page, _ request: PageRequest) -> Page {
         var page = page
-        if NextPage.isSettled(page, request) { page.behindTotal = nil }
+        if NextPage.mayOnlyCountPage(page, request) { page.behindTotal = nil }
         return page
     }
 

@@ -105,8 +105,8 @@ struct NextPage {
         request.recordsBefore == 0 && total == count && count >= leastPage
     }
 
-    /// Whether an empty page behind this one shows that its total is that of the list.
-    static func isSettled(_ page: Page, _ request: PageRequest) -> Bool {
+    /// Whether all that is open about the total of this last page is whether it counts that page alone.
+    static func mayOnlyCountPage(_ page: Page, _ request: PageRequest) -> Bool {
         mayCountPage(page.total, count: page.count, request) && !isLimit(page.count)
     }
 

@@ -156,11 +156,18 @@ struct BehindTotalTests {
     @Test("of exactly one page is in doubt while nothing shows where it ends", arguments: [counted[0], counted[2]])
     func onePage(_ pagination: String) async throws {
         let missing = HTTPResponse.json(404, #"{"detail":"Invalid page."}"#)
-        for (behind, isKnown) in [(Self.page(2, of: 500, total: 500), true), (missing, true), (Self.first, false)] {
+        let partial = HTTPResponse.json(200, #"{"rows":[],"total":500,"timed_out":true}"#)
+        let refused = HTTPResponse.json(400, #"{"code":"invalid_page_number"}"#)
+        let answers = [
+            (Self.page(2, of: 500, total: 500), true), (missing, true), (Self.first, false), (partial, false),
+            (refused, false),
+        ]
+        for (behind, isKnown) in answers {
             let read = try await read(pagination) { $0 < 2 ? Self.first : behind }
             #expect(read.records == 500)
             #expect(read.last.next == nil)
             #expect((read.last.behindTotal == nil) == isKnown)
+            #expect(!read.last.refusesMore)
         }
     }
 
