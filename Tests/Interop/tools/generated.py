@@ -184,16 +184,14 @@ def main():
         assert gone.is_resync, "another cache asks for reading again"
         print("  listed, wrote, repeated and followed")
         manage(module, client, order.id)
-        ready = fields.status.is_one_of(module.OrderStatus.READY)
-        oldest = next(iter(client.orders.list(ready, sort=[fields.created_at])))
+        client.orders.update(order.id, {"status": module.OrderStatus.READY}, wait=30)
         request = urllib.request.Request(
-            f"http://{upstream}/__admin/records/clients/{oldest.client_id}", rb'{"first_name": "Ad\u001b[2Ja"}',
+            f"http://{upstream}/__admin/records/clients/{order.client_id}", rb'{"first_name": "Ad\u001b[2Ja"}',
             {"Content-Type": "application/json"}, method="PATCH")
         urllib.request.urlopen(request, timeout=30).close()
         client.daemon.sync(["clients"], full=True, wait=True)
         report = checked(sys.executable, "report.py", address, cwd=folder)
         assert "in all" in report and "Ad?[2Ja" in report and "\x1b" not in report, "the report"
-        client.orders.update(order.id, {"status": module.OrderStatus.READY}, wait=30)
         follow_guide(folder, order.order_number)
         print("  the report and the guide's snippets run")
 
