@@ -5,7 +5,8 @@ import RepairminderClient
 @main
 enum TicketScreen {
     static func main() async throws {
-        let client = RepairminderClient(CommandLine.arguments.dropFirst().first.flatMap { DaemonAddress($0) } ?? .packaged)
+        let address = CommandLine.arguments.dropFirst().first.flatMap { DaemonAddress($0) } ?? .packaged
+        let client = RepairminderClient(address)
         let start = try await client.changes.position()
         try await list(client)
         Task {
