@@ -1,7 +1,6 @@
 import RepairminderClient
 
-/// A ticket screen in the terminal: the open tickets, again when one of them changes, and replies (`150 Ready on
-/// Tuesday.`). Its types are those of `RepairMinder.generated.swift`.
+/// A ticket screen in a terminal, with replies (`150 Ready on Tuesday.`); `RepairMinder.generated.swift` has its types.
 @main
 enum TicketScreen {
     static func main() async throws {

@@ -95,16 +95,6 @@ struct DraftBodyTests {
         #expect(draft.yaml.contains("its body needs reason beside entry"))
     }
 
-    @Test(
-        "A creation whose body needs what no field sends is left to a person",
-        arguments: [("title, stock", true), ("title", false)])
-    func unsendable(_ required: String, _ isLeft: Bool) throws {
-        let entry = "type: object, required: [\(required)], properties: { \(Self.title) }"
-        let draft = try draft("properties: { entry: { \(entry) } }")
-        #expect(draft.schema["things"]?.push.create.isEmpty == isLeft, "\(draft.yaml)")
-        #expect(draft.todos.contains { $0.contains("push.create") && $0.contains("its body needs stock") } == isLeft)
-    }
-
     @Test("What only one form of a body needs is sent, also if no record shows it, and no record has to have it")
     func forms() throws {
         func form(_ kind: String, _ member: String) -> String {
