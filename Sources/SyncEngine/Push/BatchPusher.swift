@@ -40,10 +40,9 @@ struct BatchPusher {
         let results: [BatchResult]
         do throws(UpstreamError) {
             results = try await pusher.upstream.push(BatchRequest(plan: plan, elements: changes.map(\.element)))
-        } catch .cancelled {
-            throw CancellationError()
         } catch {
             slot.give()
+            guard error != .cancelled else { throw error }
             return try await finish(changes, afterFailure: error)
         }
         slot.give()
@@ -72,15 +71,15 @@ struct BatchPusher {
             // Another token may help, which only a request of its own asks for.
             if case .failure(.unauthorized) = result {
                 pusher.environment.batches.sendAlone([sent.change.id])
-                return try await pusher.finish(sent.change, as: .notSent)
+                return try await pusher.finish(sent.change, Ending(.notSent))
             }
-            return try await pusher.conclude(sent.change, sent.entity, result)
+            return try await pusher.finish(sent.change, pusher.ending(of: sent.change, sent.entity, by: result))
         }
     }
 
     private func takeBack(_ changes: [BatchedChange], after error: UpstreamError? = nil) async throws -> UpstreamError?
     {
-        try await inParallel(changes) { try await $0.finish($1.change, as: .notSent, after: error) }
+        try await inParallel(changes) { try await $0.finish($1.change, Ending(.notSent, after: error)) }
     }
 
     /// Each takes a slot of its own, since what follows from a result may be a request.

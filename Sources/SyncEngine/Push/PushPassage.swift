@@ -4,7 +4,7 @@ internal import Upstream
 struct PushPassage: Sendable {
     /// The change is about to be sent.
     var begins: @Sendable (Int64) async -> Void = { _ in }
-    /// A look-up or a merge left nothing to send.
+    /// Nothing is sent, because of what a look-up or a merge says.
     var looksUp: @Sendable (Int64) async -> Void = { _ in }
     /// The upstream accepted the change, or refused it for what it says.
     var passes: @Sendable (Int64) async -> Void = { _ in }
@@ -24,6 +24,8 @@ struct PushPassage: Sendable {
     var wait: @Sendable () async -> Duration = { .seconds(60) }
 
     /// Makes an attempt of these changes and notes its end, whatever comes of it.
+    ///
+    /// One that was cancelled stays `uploading`: it is sent again with the same key at the next start.
     func noting(endOf changes: [Int64], _ attempt: () async throws -> UpstreamError?) async throws -> UpstreamError? {
         do {
             let error = try await attempt()
@@ -31,7 +33,7 @@ struct PushPassage: Sendable {
             return error
         } catch {
             for change in changes { await ends(change) }
-            throw error
+            throw error as? UpstreamError == .cancelled ? CancellationError() : error
         }
     }
 }

@@ -8,30 +8,33 @@ extension Pusher {
     var judge: AbsenceJudge { AbsenceJudge(environment, upstream) }
 
     /// The server has another version: fetches it, merges when the attempt is settled, and retries.
-    func meet(
-        _ change: OutboxChange, _ entity: Entity, _ failure: PushFailure
-    ) async throws -> UpstreamError? {
+    func meet(_ change: OutboxChange, _ entity: Entity, _ failure: PushFailure) async throws -> Ending {
         if failure.status == 428, schema.upstream.version == nil {
             let advice =
                 "the upstream wants to know the version that a change is based on: set upstream.version in the schema, "
                 + "then retry"
-            return try await finish(change, as: .failed(failure.adding(advice)))
+            return Ending(.failed(failure.adding(advice)))
         }
         if change.operation == .create { return try await meetExisting(change, entity, failure) }
-        do {
+        return try await ending(of: change, failure) {
             let base = try store.base(of: change)
-            if let found = try await refresh(change, entity) {
-                if change.operation == .delete, entity.isDeleted(found.record) {
-                    return try await finish(change, as: .acknowledged(record: nil))
-                }
-                let isRule = isRule(failure, change, entity, base, found)
-                let outcome = isRule ? .failed(failure.classified(as: .refused)) : again(change, failure, atOnce: true)
-                return try await finish(change, as: outcome)
+            guard let found = try await refresh(change, entity) else {
+                return outcome(of: try await verdict(on: change.address, entity, wasRead: true), change, failure)
             }
-            let verdict = try await verdict(on: change.address, entity, wasRead: true)
-            return try await finish(change, as: outcome(of: verdict, change, failure))
+            if change.operation == .delete, entity.isDeleted(found.record) { return .acknowledged(record: nil) }
+            let isRule = isRule(failure, change, entity, base, found)
+            return isRule ? .failed(failure.classified(as: .refused)) : again(change, failure, atOnce: true)
+        }
+    }
+
+    /// The ending that `reading` finds. If the reading fails, the ending says so after the failure of the change.
+    func ending(
+        of change: OutboxChange, _ failure: PushFailure, by reading: () async throws -> PushOutcome
+    ) async throws -> Ending {
+        do {
+            return Ending(try await reading())
         } catch let error as UpstreamError {
-            return try await finish(change, as: try await outcome(ofDoubt: error, change, failure), after: error)
+            return Ending(try await outcome(ofDoubt: error, change, failure), after: error)
         }
     }
 
@@ -75,75 +78,57 @@ extension Pusher {
     ///
     /// The key may be another record's by now. What differs from the record that was deleted is merged like any change
     /// of the server.
-    func repeatable(deletion change: OutboxChange, _ entity: Entity) async throws -> OutboxChange? {
-        guard try reader.canRead(entity, change.address) else { return change }
+    func repeatable(deletion change: OutboxChange, _ entity: Entity) async throws -> Prepared? {
+        guard try reader.canRead(entity, change.address) else { return Prepared(change) }
         do {
-            if try await refresh(change, entity) != nil { return try store.sendableChange(change.id) }
-            guard try await verdict(on: change.address, entity, wasRead: true) == .gone else { return change }
-        } catch let error as UpstreamError {
-            switch error {
-            case .gone, .refused: return change
-            default: throw error
-            }
+            if try await refresh(change, entity) != nil { return try asItIsNow(change) }
+            let isGone = try await verdict(on: change.address, entity, wasRead: true) == .gone
+            return Prepared(change, isGone ? Ending(.acknowledged(record: nil)) : nil)
+        } catch UpstreamError.gone, UpstreamError.refused {
+            return Prepared(change)
         }
-        try await finish(lookedUp: change, as: .acknowledged(record: nil))
-        return nil
     }
 
     /// The server answered that there is no such record: finds out whether that is so.
-    func confirmGone(
-        _ change: OutboxChange, _ entity: Entity, _ failure: PushFailure
-    ) async throws -> UpstreamError? {
-        do {
+    func confirmGone(_ change: OutboxChange, _ entity: Entity, _ failure: PushFailure) async throws -> Ending {
+        try await ending(of: change, failure) {
             let position = try store.position()
             let verdict = try await verdict(on: change.address, entity)
-            if case .here(let found) = verdict, entity.isMoved(found.record, from: change.address) {
-                return try await meet(moved: found, change, entity, failure, position)
+            guard case .here(let found) = verdict else { return outcome(of: verdict, change, failure) }
+            if entity.isMoved(found.record, from: change.address) {
+                return try await outcome(ofMoved: found, change, entity, failure, position)
             }
-            if case .here = verdict, try isOfNewRecord(change, entity) {
-                return try await finish(change, as: notThereYet(failure))
-            }
-            return try await finish(change, as: outcome(of: verdict, change, failure))
-        } catch let error as UpstreamError {
-            return try await finish(change, as: try await outcome(ofDoubt: error, change, failure), after: error)
+            return try isOfNewRecord(change, entity) ? notThereYet(failure) : outcome(of: verdict, change, failure)
         }
     }
 
     /// The record is at another address: an attempt whose answer was lost has moved it, and has done the change if the record
     /// shows it. Else the change is sent there.
-    private func meet(
-        moved found: RemoteRecord, _ change: OutboxChange, _ entity: Entity, _ failure: PushFailure, _ position: Int64
-    ) async throws -> UpstreamError? {
+    private func outcome(
+        ofMoved found: RemoteRecord, _ change: OutboxChange, _ entity: Entity, _ failure: PushFailure, _ position: Int64
+    ) async throws -> PushOutcome {
         if change.operation == .update, !change.isContentOnly, change.isTried,
             change.isSaid(by: found.record, of: entity)
         {
-            return try await finish(change, as: acknowledged(asRead: found))
+            return acknowledged(asRead: found)
         }
         try await store.apply([found], of: entity, position: position, at: now())
-        return try await finish(change, as: again(change, failure, atOnce: true))
+        return again(change, failure, atOnce: true)
     }
 
     /// The server answered a creation with 404: what it belongs to is gone or not there yet, or a gateway answers for the
     /// server. It fails when it is answered so again while the server is well.
-    func confirmRefusal(
-        _ change: OutboxChange, _ entity: Entity, _ failure: PushFailure
-    ) async throws -> UpstreamError? {
-        do {
+    func confirmRefusal(_ change: OutboxChange, _ entity: Entity, _ failure: PushFailure) async throws -> Ending {
+        var ending = try await ending(of: change, failure) {
             let listed = try reader.parent(of: entity, change.record)?.entity ?? entity
             guard try await judge.isServing(listed) else {
                 throw UpstreamError.barred(status: failure.status ?? 404, failure.message)
             }
-            let outcome: PushOutcome =
-                if try refersToNewRecord(change, entity) {
-                    notThereYet(failure)
-                } else {
-                    change.attemptCount > 0 ? .failed(failure) : again(change, failure)
-                }
-            return try await finish(change, as: outcome, appliedNothing: true)
-        } catch let error as UpstreamError {
-            return try await finish(
-                change, as: try await outcome(ofDoubt: error, change, failure), after: error, appliedNothing: true)
+            if try refersToNewRecord(change, entity) { return notThereYet(failure) }
+            return change.attemptCount > 0 ? .failed(failure) : again(change, failure)
         }
+        ending.appliedNothing = true
+        return ending
     }
 
     /// Whether a new record refers to one that was created here a moment ago, so that a server which is behind may lack that.
@@ -194,20 +179,16 @@ extension Pusher {
 
     /// A redirect concerns the account, unless the upstream, asked for the record, shows another one, into which it was
     /// merged: what of the change belongs there, a person decides.
-    func conclude(
-        redirected change: OutboxChange, _ entity: Entity, _ error: UpstreamError, _ failure: PushFailure
-    ) async throws -> UpstreamError? {
+    func confirmRedirect(_ change: OutboxChange, _ entity: Entity, _ error: UpstreamError) async throws -> Ending {
         if change.operation != .create {
             do {
                 _ = try await reader.record(of: entity, known: change.address)
             } catch UpstreamError.another(let message) {
                 let advice = "\(message), so the two may have been merged: discard this change, and make it there"
-                return try await finish(change, as: .failed(failure.adding(advice)), appliedNothing: true)
-            } catch UpstreamError.cancelled {
-                throw CancellationError()
-            } catch is UpstreamError {}
+                return Ending(.failed(PushFailure(.gone, error).adding(advice)), appliedNothing: true)
+            } catch let error as UpstreamError where error != .cancelled {}
         }
-        return try await finish(change, as: outcome(of: error, change), after: error)
+        return Ending(try await outcome(of: error, change), after: error)
     }
 
     /// What a verdict on a missing record means for a change of it.

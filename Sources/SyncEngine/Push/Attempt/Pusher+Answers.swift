@@ -37,9 +37,7 @@ extension Pusher {
                     return .failed(answeredWithAnother(entity.shownKey(of: record), change))
                 }
             }
-        } catch UpstreamError.cancelled {
-            throw CancellationError()
-        } catch is UpstreamError {
+        } catch let error as UpstreamError where error != .cancelled {
             // A record with all that was sent and a key that is new here can only be this one.
             let isRenamed =
                 try store.remoteState(of: key, entity.name) == .unknown(key: key)
@@ -99,9 +97,7 @@ extension Pusher {
             // Whether a created record is only not shown yet is asked when it has settled.
             if change.operation == .update, try await verdict(on: known, entity, wasRead: true) != .gone { return nil }
             return .vanished(record: answered?.record)
-        } catch UpstreamError.cancelled {
-            throw CancellationError()
-        } catch let error as UpstreamError {
+        } catch let error as UpstreamError where error != .cancelled {
             guard answered == nil else { return nil }
             switch error {
             case .malformed, .another: return try await silence(about: change, entity)
@@ -116,9 +112,7 @@ extension Pusher {
     private func silence(about change: OutboxChange, _ entity: Entity) async throws -> PushOutcome? {
         do {
             if try await judge.isShowing(entity, besides: change.key) || change.operation == .delete { return nil }
-        } catch UpstreamError.cancelled {
-            throw CancellationError()
-        } catch let error as UpstreamError {
+        } catch let error as UpstreamError where error != .cancelled {
             guard case .malformed = error else { return nil }
             return again(change, PushFailure(.malformed, error))
         }
@@ -204,9 +198,7 @@ extension Pusher {
             case (.delete, let found?) where entity.isDeleted(found.record): return .acknowledged(record: nil)
             default: return again(change, failure)
             }
-        } catch UpstreamError.cancelled {
-            throw CancellationError()
-        } catch is UpstreamError {
+        } catch let error as UpstreamError where error != .cancelled {
             return again(change, failure)
         }
     }

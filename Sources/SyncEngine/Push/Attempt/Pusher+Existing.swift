@@ -7,21 +7,17 @@ internal import Upstream
 /// creation that was sent before may mean the same.
 extension Pusher {
     /// A record with this key exists: ours, from an attempt whose answer was lost, or someone else's.
-    func meetExisting(
-        _ change: OutboxChange, _ entity: Entity, _ failure: PushFailure
-    ) async throws -> UpstreamError? {
-        do {
+    func meetExisting(_ change: OutboxChange, _ entity: Entity, _ failure: PushFailure) async throws -> Ending {
+        var ending = try await ending(of: change, change.isTried ? unclear(failure) : failure) {
             if let found = try await reader.answer(of: entity, known: change.record),
                 change.isSaid(by: found.record, of: entity)
             {
-                return try await finish(change, as: .acknowledged(record: found.record, version: found.version))
+                return .acknowledged(record: found.record, version: found.version)
             }
-            let outcome = change.isTried ? try await outcome(ofRepeat: change, entity, failure) : .failed(failure)
-            return try await finish(change, as: outcome, appliedNothing: !change.isTried)
-        } catch let error as UpstreamError {
-            let failure = change.isTried ? unclear(failure) : failure
-            return try await finish(change, as: try await outcome(ofDoubt: error, change, failure), after: error)
+            return change.isTried ? try await outcome(ofRepeat: change, entity, failure) : .failed(failure)
         }
+        ending.appliedNothing = ending.error == nil && !change.isTried
+        return ending
     }
 
     /// The answer may be about an earlier attempt, which is still in progress or has made the record. Once that must have

@@ -13,35 +13,51 @@ extension Pusher {
             of: change.operation, record: change.record, fields: change.body.members.map(\.key), schema.upstream)
     }
 
-    /// The change to send, merged with the server's version where needed; nil when there is nothing left to send.
-    func prepared(_ change: OutboxChange, _ entity: Entity) async throws -> OutboxChange? {
+    /// The change to send, merged with the server's version where needed, or how it ends without being sent; nil when nothing
+    /// is left of it.
+    func prepared(_ change: OutboxChange, _ entity: Entity) async throws -> Prepared? {
+        guard change.unreadable.isEmpty else { return Prepared(change, unreadable(change)) }
         // Sending a content twice is the same as sending it once.
-        guard !change.isContentOnly else { return change }
-        let isUnclear = change.isTried && !recognizesRepeat(of: change)
-        if change.operation == .create {
-            if isUnclear || change.wasAccepted { return try await lookedUp(change, entity) }
-            guard change.isTried, hasLookUp(change, entity) else { return change }
-            // Upstreams forget idempotency keys after a while, and some ignore them.
-            return reconciler.wasFirstSentRecently(change)
-                ? try await repeatable(change, entity) : try await lookedUp(change, entity)
+        guard !change.isContentOnly else { return Prepared(change) }
+        do {
+            return change.operation == .create
+                ? try await prepared(creation: change, entity) : try await merged(change, entity)
+        } catch let error as UpstreamError where error != .cancelled {
+            // Only the look-up failed; the change itself was not sent. Counted as an attempt, it would go unmerged the next time.
+            let outcome = try await outcome(ofLookUp: error, change)
+            let ending = Ending(outcome, after: error, appliedNothing: isReadForMergeAlone(change, entity))
+            return Prepared(change, ending)
         }
+    }
+
+    private func prepared(creation change: OutboxChange, _ entity: Entity) async throws -> Prepared {
+        if change.wasAccepted || change.isTried && !recognizesRepeat(of: change) {
+            return try await lookedUp(change, entity)
+        }
+        guard change.isTried, hasLookUp(change, entity) else { return Prepared(change) }
+        // Upstreams forget idempotency keys after a while, and some ignore them.
+        return reconciler.wasFirstSentRecently(change)
+            ? try await repeatable(change, entity) : try await lookedUp(change, entity)
+    }
+
+    private func merged(_ change: OutboxChange, _ entity: Entity) async throws -> Prepared? {
+        let isUnclear = change.isTried && !recognizesRepeat(of: change)
         if isUnclear, change.operation == .delete { return try await repeatable(deletion: change, entity) }
         let takesBack = try takesStepBack(change, entity)
         guard isUnclear && change.operation == .update || takesBack || isHeld(change, entity) else {
-            return try await isLateRepeat(change) ? mergedRepeat(change, entity) : change
+            return try await isLateRepeat(change) ? mergedRepeat(change, entity) : Prepared(change)
         }
         // The server's version decides what is left of the change, if it can be read.
         let found: RemoteRecord?
         do {
             found = try await refreshUnlessOlder(change, entity)
         } catch let error as UpstreamError where isSentUnread(change, entity, after: error) {
-            return change
+            return Prepared(change)
         }
         guard let found else { return try await unlessGone(change, entity) }
         guard let change = try store.sendableChange(change.id) else { return nil }
-        guard isUnclear || takesBack, change.isSaid(by: found.record, of: entity) else { return change }
-        try await acknowledge(change, found)
-        return nil
+        guard isUnclear || takesBack, change.isSaid(by: found.record, of: entity) else { return Prepared(change) }
+        return applied(change, found)
     }
 
     /// Whether an edit of a field with steps seems to take back one that was never sent: if the server still has that value, it
@@ -63,24 +79,28 @@ extension Pusher {
 
     /// The change, merged with the server's version if that can be read; nil when there is nothing left to send. Whether the
     /// record is gone, the answer to the repeat shows.
-    private func mergedRepeat(_ change: OutboxChange, _ entity: Entity) async throws -> OutboxChange? {
+    private func mergedRepeat(_ change: OutboxChange, _ entity: Entity) async throws -> Prepared? {
         do {
-            guard try await refreshUnlessOlder(change, entity) != nil else { return change }
+            guard try await refreshUnlessOlder(change, entity) != nil else { return Prepared(change) }
         } catch let error as UpstreamError where !error.concernsWholeUpstream && !mayBeMerged(change, by: error) {
-            return change
+            return Prepared(change)
         }
-        return try store.sendableChange(change.id)
+        return try asItIsNow(change)
     }
 
-    /// Fails a change with a secret that cannot be opened: it is sent neither sealed nor without the secret.
-    func refuse(_ change: OutboxChange) async throws -> UpstreamError? {
-        guard try await store.begin(change, at: now()) else { return nil }
+    /// The change as merging has left it; nil if nothing is left.
+    func asItIsNow(_ change: OutboxChange) throws -> Prepared? {
+        try store.sendableChange(change.id).map { Prepared($0) }
+    }
+
+    /// A change with a secret that cannot be opened fails: it is sent neither sealed nor without the secret.
+    private func unreadable(_ change: OutboxChange) -> Ending {
         let fields = change.unreadable.joined(separator: ", ")
         let failure = PushFailure(
             .sealed,
             message: "\(fields) cannot be opened: sealed with another key, or damaged; discard this change and make it "
                 + "again")
-        return try await finish(change, as: .failed(failure), appliedNothing: true)
+        return Ending(.failed(failure), appliedNothing: true)
     }
 
     var reconciler: CreateReconciler {
@@ -89,28 +109,25 @@ extension Pusher {
             monotonicNow: monotonicNow)
     }
 
-    private func lookedUp(_ change: OutboxChange, _ entity: Entity) async throws -> OutboxChange? {
+    private func lookedUp(_ change: OutboxChange, _ entity: Entity) async throws -> Prepared {
         switch try await reconciler.finding(for: change, entity) {
-        case .absent where change.wasAccepted:
-            guard try await store.begin(change, at: now()) else { return nil }
-            try await finish(change, as: notListed(change))
-        case .absent: return change
-        case .applied(let found): try await acknowledge(change, found)
+        case .absent where change.wasAccepted: return Prepared(change, Ending(notListed(change)), isAttempt: true)
+        case .absent: return Prepared(change)
+        case .applied(let found): return applied(change, found)
         case .notYet(let reason):
             let failure = PushFailure(
                 change.wasAccepted ? .accepted : .unseen,
                 message: doubt(about: change, because: reason) + "; looking again later")
             // After the time to settle only a list that keeps changing is the reason, and it may be long.
             let wait = reconciler.hasSettled(change) ? max(lookUpRetry(change), Self.lookUpWait) : Self.lookUpWait
-            try await finish(lookedUp: change, as: .waiting(failure, at: monotonicNow() + wait, counted: false))
+            return Prepared(change, Ending(.waiting(failure, at: monotonicNow() + wait, counted: false)))
         case .unknowable(let reason):
             let failure = PushFailure(
                 .unclear,
                 message: doubt(about: change, because: reason)
                     + ": check whether the upstream has the record, then retry or discard")
-            try await finish(lookedUp: change, as: .failed(failure))
+            return Prepared(change, Ending(.failed(failure)))
         }
-        return nil
     }
 
     /// Why it is not known whether the upstream has made a record: what came back last, in its own words, and what the look-up
@@ -129,14 +146,13 @@ extension Pusher {
     private static let doubtMark = "; it is not known whether the record was made, and "
 
     /// The change, to be repeated under its key, unless the upstream shows its record already.
-    private func repeatable(_ change: OutboxChange, _ entity: Entity) async throws -> OutboxChange? {
+    private func repeatable(_ change: OutboxChange, _ entity: Entity) async throws -> Prepared {
         do {
-            guard case .applied(let found) = try await reconciler.finding(for: change, entity) else { return change }
-            try await acknowledge(change, found)
-            return nil
-        } catch UpstreamError.refused, UpstreamError.another, UpstreamError.gone {
-            return change
-        }
+            if case .applied(let found) = try await reconciler.finding(for: change, entity) {
+                return applied(change, found)
+            }
+        } catch UpstreamError.refused, UpstreamError.another, UpstreamError.gone {}
+        return Prepared(change)
     }
 
     /// Whether a record could not be read for a day while the upstream answers otherwise. An outage may have taken most of that day,
@@ -159,16 +175,9 @@ extension Pusher {
         return retry.delay(attempt: change.tried, random: random())
     }
 
-    /// Finishes a change that was looked up and not sent.
-    func finish(lookedUp change: OutboxChange, as outcome: PushOutcome) async throws {
-        guard try await store.begin(change, at: now(), isLookUp: true) else { return }
-        try await finish(change, as: outcome)
-    }
-
-    /// Finishes a change that turns out to be applied already.
-    private func acknowledge(_ change: OutboxChange, _ found: RemoteRecord) async throws {
-        let errorClass: ErrorClass = change.wasAccepted ? .accepted : .unseen
-        try await finish(lookedUp: change, as: self.found(found, as: .answer, otherwise: errorClass))
+    /// A change that turns out to be applied already.
+    private func applied(_ change: OutboxChange, _ found: RemoteRecord) -> Prepared {
+        Prepared(change, Ending(self.found(found, as: .answer, otherwise: change.wasAccepted ? .accepted : .unseen)))
     }
 
     /// Whether an edit must be merged with the server's version before it is sent: it is no longer fresh, and no incremental pull
@@ -240,21 +249,20 @@ extension Pusher {
         return found
     }
 
-    /// The change, to be sent although its record was just asked for and not found; nil once it has ended, because the record is
-    /// gone, or waits. Some upstreams make a record of an edit that meets none.
-    private func unlessGone(_ change: OutboxChange, _ entity: Entity) async throws -> OutboxChange? {
-        guard try reader.canRead(entity, change.address), try await isGone(change, entity) else { return change }
+    /// The change, to be sent although its record was just asked for and not found, unless that is gone: then it ends, or waits.
+    /// Some upstreams make a record of an edit that meets none.
+    private func unlessGone(_ change: OutboxChange, _ entity: Entity) async throws -> Prepared {
+        guard try reader.canRead(entity, change.address), try await isGone(change, entity) else {
+            return Prepared(change)
+        }
         let record = "\(entity.name)/\(entity.shownKey(of: change.address))"
         // A replica that is behind lacks what a list has just shown.
         if try store.hasJustCome(entity.name, key: change.key, at: now()) {
             let failure = PushFailure(.unseen, message: "\(record) is not found by its key yet")
-            guard try await store.begin(change, at: now(), isLookUp: true) else { return nil }
-            try await finish(change, as: later(failure, "looking again later"), appliedNothing: true)
-            return nil
+            return Prepared(change, Ending(later(failure, "looking again later"), appliedNothing: true))
         }
         let failure = PushFailure(.gone, message: "\(record) was asked for before the change, and is gone")
-        try await finish(lookedUp: change, as: outcome(of: .gone, change, failure))
-        return nil
+        return Prepared(change, Ending(outcome(of: .gone, change, failure)))
     }
 
     /// A look-up that fails says nothing about the change: one that was accepted stays so, and is never sent again.

@@ -72,9 +72,7 @@ extension Pusher {
     func isGone(_ change: OutboxChange, _ entity: Entity, throwsBarred: Bool = false) async throws -> Bool {
         do {
             return try await verdict(on: change.address, entity, wasRead: true) == .gone
-        } catch UpstreamError.cancelled {
-            throw CancellationError()
-        } catch let error as UpstreamError {
+        } catch let error as UpstreamError where error != .cancelled {
             if throwsBarred, case .barred = error { throw error }
             return false
         }

@@ -152,9 +152,7 @@ extension Pusher {
     private func readable(_ known: JSONText, of entity: Entity) async throws -> RemoteRecord? {
         do {
             return try reader.canRead(entity, known) ? try await reader.record(of: entity, known: known) : nil
-        } catch UpstreamError.cancelled {
-            throw CancellationError()
-        } catch is UpstreamError {
+        } catch let error as UpstreamError where error != .cancelled {
             return nil
         }
     }
@@ -170,9 +168,7 @@ extension Pusher {
             if case .applied(let found) = try await reconciler.finding(for: change, entity) {
                 return self.found(found, as: .single, otherwise: .accepted)
             }
-        } catch UpstreamError.cancelled {
-            throw CancellationError()
-        } catch is UpstreamError {
+        } catch let error as UpstreamError where error != .cancelled {
             guard hasLookUp(change, entity) else { return repeated(change) }
         }
         return notListed(change)

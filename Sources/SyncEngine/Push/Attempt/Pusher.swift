@@ -65,36 +65,29 @@ struct Pusher {
 
     /// Makes one attempt and finishes it. Returns an error that concerns the whole upstream.
     func send(_ change: OutboxChange) async throws -> UpstreamError? {
-        try await passage.noting(endOf: [change.id]) { try await sendOnce(change) }
-    }
-
-    private func sendOnce(_ change: OutboxChange) async throws -> UpstreamError? {
-        guard let entity = schema[change.entity] else { return nil }
-        do {
-            guard change.unreadable.isEmpty else { return try await refuse(change) }
-            guard let prepared = try await prepared(change, entity) else {
+        try await passage.noting(endOf: [change.id]) {
+            guard let entity = schema[change.entity] else { return nil }
+            guard let prepared = try await prepared(change, entity),
+                try await store.begin(prepared.change, at: now(), isLookUp: !prepared.isAttempt)
+            else {
                 await passage.looksUp(change.id)
                 return nil
             }
-            return try await attempt(prepared, entity)
-        } catch UpstreamError.cancelled {
-            // Stays `uploading`: sent again with the same key at the next start.
-            throw CancellationError()
-        } catch let error as UpstreamError {
-            // Only the look-up failed; the change itself was not sent. Counted as an attempt, it would go unmerged the next time.
-            guard try await store.begin(change, at: now(), isLookUp: true) else { return nil }
-            return try await finish(
-                change, as: try await outcome(ofLookUp: error, change), after: error,
-                appliedNothing: isReadForMergeAlone(change, entity))
+            return try await finish(prepared.change, ending(of: prepared, entity))
         }
     }
 
     // MARK: An attempt
 
-    private func attempt(_ change: OutboxChange, _ entity: Entity) async throws -> UpstreamError? {
-        guard try await store.begin(change, at: now()) else { return nil }
+    private func ending(of prepared: Prepared, _ entity: Entity) async throws -> Ending {
+        guard let ending = prepared.ending else { return try await attempt(prepared.change, entity) }
+        if ending.error == nil { await passage.looksUp(prepared.change.id) }
+        return ending
+    }
+
+    private func attempt(_ change: OutboxChange, _ entity: Entity) async throws -> Ending {
         guard let request = change.request(of: entity) else {
-            return try await finish(change, as: .failed(try unsendable(change, entity)), appliedNothing: true)
+            return Ending(.failed(try unsendable(change, entity)), appliedNothing: true)
         }
         await passage.begins(change.id)
         let result: BatchResult
@@ -103,60 +96,51 @@ struct Pusher {
         } catch {
             result = .failure(error)
         }
-        return try await conclude(change, entity, result)
+        return try await ending(of: change, entity, by: result)
     }
 
-    /// Finishes an attempt by the upstream's answer to it.
-    func conclude(
-        _ change: OutboxChange, _ entity: Entity, _ result: BatchResult
-    ) async throws -> UpstreamError? {
+    /// How an attempt ends by the upstream's answer to it.
+    func ending(of change: OutboxChange, _ entity: Entity, by result: BatchResult) async throws -> Ending {
         switch result {
         case .success(.repeatedFailure(let status, let message)):
             // Not a pass: the answer is an earlier one, or that there is none under this key.
-            return try await finish(change, as: underAnotherKey(change, status, message), appliedNothing: true)
+            return Ending(underAnotherKey(change, status, message), appliedNothing: true)
         case .success(let answer):
             let outcome = try await outcome(of: answer, to: change, entity)
             // Not before: it does not get through if something in front of the upstream answers every request.
             await passage.passes(change.id)
-            return try await finish(change, as: outcome)
-        case .failure(let error): return try await conclude(change, entity, afterFailure: error)
+            return Ending(outcome)
+        case .failure(let error): return try await ending(of: change, entity, after: error)
         }
     }
 
-    private func conclude(
-        _ change: OutboxChange, _ entity: Entity, afterFailure error: UpstreamError
-    ) async throws -> UpstreamError? {
+    private func ending(of change: OutboxChange, _ entity: Entity, after error: UpstreamError) async throws -> Ending {
         switch error {
-        case .cancelled: throw CancellationError()
+        case .cancelled: throw error
         case .changed:
-            let failure = try await meet(change, entity, PushFailure(.conflict, error))
+            let ending = try await meet(change, entity, PushFailure(.conflict, error))
             // Not before: it does not get through if the record is then barred.
             await passage.passes(change.id)
-            return failure
+            return ending
         case .gone where change.operation == .create:
             return try await confirmRefusal(change, entity, PushFailure(.gone, error))
         case .gone: return try await confirmGone(change, entity, PushFailure(.gone, error))
-        case .barred(let status, let message, _) where (300..<400).contains(status):
-            let failure = PushFailure(.gone, status: status, message: message)
-            return try await conclude(redirected: change, entity, error, failure)
+        case .barred(let status, _, _) where (300..<400).contains(status):
+            return try await confirmRedirect(change, entity, error)
         case .unauthorized(let message):
-            return try await finish(change, as: outcome(ofUnauthorized: change, message), after: error)
+            return Ending(try await outcome(ofUnauthorized: change, message), after: error)
         case .unclear(let status?, _) where (200..<300).contains(status):
-            return try await finish(
-                change, as: outcome(ofUnrecognised: change, entity, PushFailure(.malformed, error)))
-        default: return try await finish(change, as: outcome(of: error, change), after: error)
+            return Ending(try await outcome(ofUnrecognised: change, entity, PushFailure(.malformed, error)))
+        default: return Ending(try await outcome(of: error, change), after: error)
         }
     }
 
-    /// `appliedNothing`: nothing was sent, or the upstream answered that it applied nothing, as `error` may say too.
-    @discardableResult
-    func finish(
-        _ change: OutboxChange, as outcome: PushOutcome, after error: UpstreamError? = nil, appliedNothing: Bool = false
-    ) async throws -> UpstreamError? {
+    /// Stores how an attempt ended. Returns its error if that concerns the whole upstream.
+    func finish(_ change: OutboxChange, _ ending: Ending) async throws -> UpstreamError? {
         slot?.give()
-        let takesBack =
-            appliedNothing || error.map { self.isRefusal($0, of: change) && !mayBeKnown(change, after: $0) } ?? false
-        try await store.finish(change.id, outcome, takingBack: takesBack, at: now())
+        let (outcome, error) = (ending.outcome, ending.error)
+        let saysSo = error.map { isRefusal($0, of: change) && !mayBeKnown(change, after: $0) } ?? false
+        try await store.finish(change.id, outcome, takingBack: ending.appliedNothing || saysSo, at: now())
         environment.measure(
             .push(
                 entity: change.entity, SyncMeasurement.PushOutcome(outcome),
@@ -214,20 +198,5 @@ struct Pusher {
     /// The upstream may be behind: the change waits, and is not counted. `reason` says so after the failure.
     func later(_ failure: PushFailure, _ reason: String) -> PushOutcome {
         .waiting(failure.adding(reason), at: monotonicNow() + Self.lookUpWait, counted: false)
-    }
-}
-
-extension PushFailure {
-    init(_ errorClass: ErrorClass, _ error: UpstreamError) {
-        self.init(errorClass, status: error.status, message: error.message)
-    }
-
-    func classified(as errorClass: ErrorClass) -> PushFailure {
-        PushFailure(errorClass, status: status, message: message)
-    }
-
-    /// The same failure with more words for a person.
-    func adding(_ words: String) -> PushFailure {
-        PushFailure(errorClass, status: status, message: "\(message); \(words)")
     }
 }
