@@ -21,7 +21,6 @@ struct AbsenceJudge: Sendable {
 
     let store: CacheStore
     let upstream: any Upstream
-    let schema: EntitySchema
     let now: @Sendable () -> Timestamp
     /// For the windows of lists.
     let upstreamTime: @Sendable () -> Timestamp
@@ -239,7 +238,7 @@ struct AbsenceJudge: Sendable {
     /// count: even a caller who may see nothing can ask who is signed in.
     func isWell(beside entity: Entity) async throws -> Bool? {
         var isWell: Bool?
-        let others = try schema.entities.filter {
+        let others = try store.schema.entities.filter {
             // Where all records are only here, such as creations that failed, the list may well be empty.
             try $0.name != entity.name && $0.pull != nil && store.anotherRecord(of: $0.name, than: []) != nil
                 && store.expectsList(of: $0, at: upstreamTime())
@@ -268,7 +267,7 @@ struct AbsenceJudge: Sendable {
 extension AbsenceJudge {
     init(_ environment: SyncEnvironment, _ upstream: any Upstream) {
         self.init(
-            store: environment.store, upstream: upstream, schema: environment.schema, now: environment.now,
+            store: environment.store, upstream: upstream, now: environment.now,
             upstreamTime: { environment.upstreamTime })
     }
 }

@@ -22,7 +22,7 @@ struct Puller: Sendable {
     let progress: @Sendable (_ seen: Int, _ total: Int?) async -> Void
 
     var judge: AbsenceJudge {
-        AbsenceJudge(store: store, upstream: upstream, schema: schema, now: now, upstreamTime: { upstreamTime })
+        AbsenceJudge(store: store, upstream: upstream, now: now, upstreamTime: { upstreamTime })
     }
 
     /// The server's time, or this machine's while that was never measured.

@@ -84,9 +84,13 @@ struct DownloadPaceTests {
                     fields: { id: { type: string } }
                     pull: { path: /scans }
                 """, file: "home.yaml")
-        let witness = ContentWitness(
-            store: try CacheStore.temporary(schema), upstream: Trickle(seconds: seconds),
-            contents: try ContentFolder(path: folder.path("content")), monotonicNow: { [seconds] in seconds.now })
+        var environment = SyncEnvironment(
+            store: try CacheStore.temporary(schema), contents: try ContentFolder(path: folder.path("content")),
+            upstream: Trickle(seconds: seconds), settings: SyncSettings(),
+            time: SyncTime(clock: ManualClock(), now: { .sample }), random: { 0.5 }, callbacks: SyncCallbacks(),
+            log: .silent)
+        environment.monotonicNow = { [seconds] in seconds.now }
+        let witness = ContentWitness(environment: environment, upstream: environment.upstream)
         let hash = try await witness.hash(of: "http://localhost/scan", try #require(schema["scans"]))
         #expect(hash == nil)
     }

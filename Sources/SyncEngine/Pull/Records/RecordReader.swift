@@ -7,7 +7,6 @@ internal import Upstream
 ///
 /// A record that is served only with its parent is searched among the parent's children (`pull.detail`).
 struct RecordReader {
-    let schema: EntitySchema
     let store: CacheStore
     let upstream: any Upstream
 
@@ -59,7 +58,7 @@ struct RecordReader {
     /// the cache no longer has, only the key.
     func parent(of entity: Entity, _ known: JSONText) throws -> (entity: Entity, record: JSONText)? {
         if let family = try family(of: entity, known) { return (family.parent, family.record) }
-        for (parent, detail) in schema.parents(of: entity) {
+        for (parent, detail) in store.schema.parents(of: entity) {
             guard let key = detail.by.flatMap({ entity.value(of: $0, in: known) }), key.kind != .null else { continue }
             return (parent, .object([parent.key: key]))
         }
@@ -102,7 +101,7 @@ struct RecordReader {
     /// An answered record, with the reference to its parent added if the upstream left it out.
     func withParent(_ answer: RemoteRecord, of entity: Entity, like known: JSONText) -> RemoteRecord {
         var answer = answer
-        for (parent, detail) in schema.parents(of: entity) {
+        for (parent, detail) in store.schema.parents(of: entity) {
             guard let by = detail.by, let key = known[by] else { continue }
             answer.record = ChildReader(parent: parent, detail: detail).child(of: key, answer.record, by)
         }
@@ -120,7 +119,7 @@ struct RecordReader {
 
     /// The parent of the record, as the upstream last answered it; nil if the cache has none.
     private func family(of entity: Entity, _ known: JSONText) throws -> Family? {
-        for (parent, detail) in schema.parents(of: entity) {
+        for (parent, detail) in store.schema.parents(of: entity) {
             guard let by = detail.by, let key = entity.value(of: by, in: known)?.plain,
                 let record = try store.remote(of: parent.name, key: key)
             else { continue }

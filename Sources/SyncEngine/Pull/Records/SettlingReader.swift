@@ -94,7 +94,7 @@ struct SettlingReader {
         _ record: CacheStore.UnconfirmedRecord, _ known: JSONText, _ entity: Entity
     ) async throws {
         let position = try store.position()
-        let reader = RecordReader(schema: environment.schema, store: store, upstream: upstream)
+        let reader = RecordReader(store: store, upstream: upstream)
         if let found = try await reader.record(of: entity, known: known) {
             try await store.apply([found], of: entity, position: position, at: environment.now())
             try await forgetParents(of: found.record, entity)

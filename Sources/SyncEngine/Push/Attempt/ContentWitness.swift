@@ -16,19 +16,15 @@ struct ContentWitness {
         case unclear
     }
 
-    let store: CacheStore
+    let environment: SyncEnvironment
     let upstream: any Upstream
-    /// Nil if contents cannot be fetched.
-    let contents: ContentFolder?
-    /// A clock that does not go back when the time is set.
-    let monotonicNow: @Sendable () -> Timestamp
 
     /// `isNeeded`: nothing else says that the record is the change's own, so its content has to.
     func verdict(
         on record: JSONText, for change: OutboxChange, _ entity: Entity, isNeeded: Bool
     ) async throws -> Verdict {
         guard case .upload(let content) = change.content else { return .own }
-        let others = try store.contentsSent(beside: change)
+        let others = try environment.store.contentsSent(beside: change)
         guard isNeeded || !others.isEmpty else { return .own }
         guard let address = entity.contentAddress(of: change.record.setting(record)), !address.isEmpty,
             let found = try await hash(of: address, entity)
@@ -39,12 +35,12 @@ struct ContentWitness {
 
     /// Nil if there is no content, the schema does not allow it, or it comes too slowly.
     func hash(of address: String, _ entity: Entity) async throws -> String? {
-        guard let contents, let plan = entity.content else { return nil }
+        guard let contents = environment.contents, let plan = entity.content else { return nil }
         let draft = try contents.draft(limit: plan.maximumSize)
         do throws(UpstreamError) {
             _ = try await upstream.download(
                 address, limit: plan.maximumSize,
-                into: BodySink(DownloadPace(now: monotonicNow)) { try draft.write($0) })
+                into: BodySink(DownloadPace(now: environment.monotonicNow)) { try draft.write($0) })
         } catch {
             switch error {
             case .gone, .refused, .malformed: return nil

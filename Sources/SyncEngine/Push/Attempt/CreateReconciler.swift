@@ -1,5 +1,4 @@
 internal import CacheStore
-internal import ContentStore
 internal import EntitySchema
 internal import JSONText
 internal import Upstream
@@ -21,26 +20,24 @@ struct CreateReconciler {
         case unknowable(String)
     }
 
-    let reader: RecordReader
+    let environment: SyncEnvironment
+    let upstream: any Upstream
+    /// When it begins to read: what it reads is no younger.
     let now: Timestamp
     /// How far the server's clock is ahead; nil if it was never measured.
-    var clockOffset: Duration?
-    /// Where contents are fetched to; nil if they are not.
-    var contents: ContentFolder?
+    let clockOffset: Duration?
     /// Of one reading of a list: each takes some memory.
     var mostRecords = 1_000_000
-    let monotonicNow: @Sendable () -> Timestamp
 
-    /// The server's time, or this machine's while that was never measured.
-    var upstreamTime: Timestamp { now + (clockOffset ?? .zero) }
-
-    var store: CacheStore { reader.store }
-    var upstream: any Upstream { reader.upstream }
-    var judge: AbsenceJudge {
-        AbsenceJudge(
-            store: store, upstream: upstream, schema: reader.schema, now: { [now] in now },
-            upstreamTime: { [upstreamTime] in upstreamTime })
+    init(_ environment: SyncEnvironment, _ upstream: any Upstream) {
+        (self.environment, self.upstream) = (environment, upstream)
+        (now, clockOffset) = (environment.now(), environment.clockOffset())
     }
+
+    private var store: CacheStore { environment.store }
+    private var settle: Duration { environment.schema.upstream.settle }
+    private var reader: RecordReader { RecordReader(store: store, upstream: upstream) }
+    var judge: AbsenceJudge { AbsenceJudge(environment, upstream) }
 
     func finding(for change: OutboxChange, _ entity: Entity) async throws -> Finding {
         do {
@@ -101,14 +98,14 @@ struct CreateReconciler {
     /// Whether the upstream shows everything that the attempt did, wherever it is asked; `age`: of the answer that shows it.
     func hasSettled(_ change: OutboxChange, before age: Duration = .zero) -> Bool {
         guard let attempt = change.lastAttemptAt, attempt <= now else { return true }
-        return now.since(attempt) - age >= reader.schema.upstream.settle
+        return now.since(attempt) - age >= settle
     }
 
     /// Whether the change was first sent under its idempotency key within the time to settle. Until that is over, the upstream
     /// is taken to know the key, the attempt may still be in progress, and readings may be older than it.
     func wasFirstSentRecently(_ change: OutboxChange) -> Bool {
         guard let first = change.firstAttemptAt ?? change.lastAttemptAt, first <= now else { return false }
-        return now.since(first) < reader.schema.upstream.settle
+        return now.since(first) < settle
     }
 
     // MARK: By the key

@@ -18,7 +18,8 @@ struct CreationSearch {
     let change: OutboxChange
     let entity: Entity
 
-    private var store: CacheStore { reconciler.store }
+    private var environment: SyncEnvironment { reconciler.environment }
+    private var store: CacheStore { environment.store }
     private var upstream: any Upstream { reconciler.upstream }
     private var now: Timestamp { reconciler.now }
 
@@ -190,8 +191,7 @@ struct CreationSearch {
         let tells = fields.contains { entity.value(of: $0, in: record) != nil }
         reading.isTelling = reading.isTelling || tells
         guard let near = try await candidate(record) else { return }
-        let witness = ContentWitness(
-            store: store, upstream: upstream, contents: reconciler.contents, monotonicNow: reconciler.monotonicNow)
+        let witness = ContentWitness(environment: environment, upstream: upstream)
         let verdict = try await witness.verdict(on: near.record, for: change, entity, isNeeded: needsContent)
         if verdict == .another { return }
         let isOwn = try verdict == .own && mayBeOwn(near.record)
@@ -300,7 +300,7 @@ struct CreationSearch {
         if request.path != entity.pull?.path, isLongSince { return true }
         guard entity.pull?.window != nil else { return false }
         if let isEarlier = isEarlier(record), isLongSince || !isEarlier || !hasDayAlone(record) { return isEarlier }
-        let window = try store.window(of: entity, at: reconciler.upstreamTime)
+        let window = try store.window(of: entity, at: environment.upstreamTime)
         return window.map { !$0.holds(for: record, of: entity) } ?? true
     }
 

@@ -12,7 +12,7 @@ extension Pusher {
         guard case .upload(let content) = change.content else {
             return try await upstream.push(request, idempotencyKey: change.idempotencyKey)
         }
-        guard let file = try? contents?.open(content.sha256) else {
+        guard let file = try? environment.contents?.open(content.sha256) else {
             throw .refused(
                 status: nil, "the file of this content is gone; send the content again, or discard the change")
         }
@@ -25,10 +25,8 @@ extension Pusher {
         guard case .upload(let content) = change.content, let address = entity.contentAddress(of: change.address),
             !address.isEmpty
         else { return false }
-        let witness = ContentWitness(
-            store: store, upstream: upstream, contents: contents, monotonicNow: monotonicNow)
         do {
-            return try await witness.hash(of: address, entity) == content.sha256
+            return try await ContentWitness(environment: environment, upstream: upstream).hash(of: address, entity) == content.sha256
         } catch let error as UpstreamError {
             throw error
         } catch {

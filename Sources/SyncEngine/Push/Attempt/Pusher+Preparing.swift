@@ -103,11 +103,7 @@ extension Pusher {
         return Ending(.failed(failure), appliedNothing: true)
     }
 
-    var reconciler: CreateReconciler {
-        CreateReconciler(
-            reader: reader, now: now(), clockOffset: environment.clockOffset(), contents: contents,
-            monotonicNow: monotonicNow)
-    }
+    var reconciler: CreateReconciler { CreateReconciler(environment, upstream) }
 
     private func lookedUp(_ change: OutboxChange, _ entity: Entity) async throws -> Prepared {
         switch try await reconciler.finding(for: change, entity) {

@@ -1,5 +1,4 @@
 internal import CacheStore
-internal import ContentStore
 internal import EntitySchema
 internal import Upstream
 
@@ -45,7 +44,6 @@ struct Pusher {
 
     var schema: EntitySchema { environment.schema }
     var store: CacheStore { environment.store }
-    var contents: ContentFolder? { environment.contents }
     var retry: RetryPolicy { environment.settings.retry }
 
     var random: @Sendable () -> Double { environment.random }
@@ -53,7 +51,7 @@ struct Pusher {
     /// Schedules attempts.
     var monotonicNow: @Sendable () -> Timestamp { environment.monotonicNow }
 
-    var reader: RecordReader { RecordReader(schema: schema, store: store, upstream: upstream) }
+    var reader: RecordReader { RecordReader(store: store, upstream: upstream) }
 
     /// This pusher for one attempt, which begins now.
     func begun(in slot: AsyncSemaphore.Slot) -> Pusher {

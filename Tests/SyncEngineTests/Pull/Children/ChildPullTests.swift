@@ -257,7 +257,7 @@ struct ChildPullTests {
     func incompleteSiblings(total: Int?) async throws {
         let test = try await filled()
         try serveMessages(["/orders/a/messages": ["m"]], total: total, test)
-        let reader = RecordReader(schema: test.schema, store: test.store, upstream: test.upstream)
+        let reader = RecordReader(store: test.store, upstream: test.upstream)
         let messages = try #require(test.schema["messages"])
         let verdict = try await reader.verdictOfSiblings(
             of: messages, JSONText(parsing: #"{"id":"n","order_id":"a"}"#))

@@ -94,7 +94,7 @@ struct PartOfChildrenTests {
         let test = try await cutAtTen()
         let raised = ["a": numbers, "b": numbers, "c": numbers]
         try serve(test, first == 3 ? raised : ["a": numbers, "b": 16...25, "c": 16...25], on: 5)
-        let reader = RecordReader(schema: test.schema, store: test.store, upstream: test.upstream)
+        let reader = RecordReader(store: test.store, upstream: test.upstream)
         let known = try JSONText(parsing: #"{"id":"a1","order_id":"a"}"#)
         let verdict = try await reader.verdictOfSiblings(of: #require(test.schema["messages"]), known)
         if case .gone = verdict { Issue.record("a1 may be beyond the list's end") }
@@ -137,7 +137,7 @@ struct PartOfChildrenTests {
             try test.upstream.serve([orders(day...(day + 9), on: day)], singles: true)
             try await test.pull()
         }
-        let reader = RecordReader(schema: test.schema, store: test.store, upstream: test.upstream)
+        let reader = RecordReader(store: test.store, upstream: test.upstream)
         let messages = try #require(test.schema["messages"])
         for (key, order, isKnown) in [("a1", "a", false), ("d10", "d", true)] {
             let known = try JSONText(parsing: #"{"id":"\#(key)","order_id":"\#(order)"}"#)

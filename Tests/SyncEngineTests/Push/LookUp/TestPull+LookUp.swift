@@ -21,8 +21,11 @@ extension TestPull {
     /// `mostRecords`: how many records of a list are read; nil for as many as by default.
     func lookUp(_ change: OutboxChange, mostRecords: Int? = nil) async throws -> CreateReconciler.Finding {
         let now = clock.timestamp
-        let reader = RecordReader(schema: schema, store: store, upstream: upstream)
-        var reconciler = CreateReconciler(reader: reader, now: now, clockOffset: .zero, monotonicNow: { now })
+        let environment = SyncEnvironment(
+            store: store, upstream: upstream, settings: SyncSettings(),
+            time: SyncTime(clock: clock, now: { now }, serverOffset: { .zero }), random: { 0.5 },
+            callbacks: SyncCallbacks(), log: .silent)
+        var reconciler = CreateReconciler(environment, upstream)
         if let mostRecords { reconciler.mostRecords = mostRecords }
         return try await reconciler.finding(for: change, try #require(schema["orders"]))
     }
