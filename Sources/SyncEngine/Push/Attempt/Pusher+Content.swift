@@ -25,8 +25,9 @@ extension Pusher {
         guard case .upload(let content) = change.content, let address = entity.contentAddress(of: change.address),
             !address.isEmpty
         else { return false }
+        let witness = ContentWitness(environment: environment, upstream: upstream)
         do {
-            return try await ContentWitness(environment: environment, upstream: upstream).hash(of: address, entity) == content.sha256
+            return try await witness.hash(of: address, entity) == content.sha256
         } catch let error as UpstreamError {
             throw error
         } catch {
