@@ -19,18 +19,17 @@ package enum ListDoubt {
     ///
     /// `pages` and `records` are what was read of it, `last` is its last page.
     package static func reason(_ list: ListPlan, pages: Int, records: Int, last: Page) -> String? {
-        ending(last, records: records) ?? guess(list, pages: pages, records: records, last: last)
+        reason(last) ?? ending(last, records: records) ?? guess(list, pages: pages, records: records, last: last)
     }
 
-    /// The same, as the last page says.
+    /// Why more may come behind the last page, as that page says.
     static func ending(_ last: Page, records: Int) -> String? {
-        if let partial = reason(last) { return partial }
         if let more = last.unfollowed { return "it has more pages (\(more)) than pagination in the schema finds" }
         guard last.refusesMore else { return nil }
         return "the upstream counts \(records) records, refuses to show more, and may have more"
     }
 
-    /// The same, although no page says so.
+    /// Why a list that ended may be cut, although no page says so.
     static func guess(_ list: ListPlan, pages: Int, records: Int, last: Page) -> String? {
         if pages == 1, records == list.pageSize, last.total == records, last.behindTotal != nil {
             return "its total is \(records), as many as one page has, and may count only that page"
