@@ -113,12 +113,8 @@ struct Merge {
         _ server: JSONText, of field: String, _ change: OutboxTable.Entry, _ own: OwnValues
     ) -> Bool {
         guard server.kind == .string else { return false }
-        let sent = (own.sent[field] ?? []) + change.sent(field)
         return own.contains(server, of: field)
-            || sent.contains {
-                own.comparison.isSame(server, $0, of: field)
-                    || own.comparison.meaning.newForms(from: $0, to: server, of: field) != nil
-            }
+            || own.sent(field, through: change).contains { own.comparison.mayBe(server, of: field, from: $0) }
     }
 
     /// Whether the server has cut a text that was sent: its text is the beginning of that one, with enough in it that is new.
@@ -188,11 +184,10 @@ struct Merge {
         guard let known = entity[field: field], known.mergesAsSet else { return nil }
         let base = change.base[field] ?? .null
         guard [base, local, server].allSatisfy({ $0.kind == .array || $0.kind == .null }) else { return nil }
-        let sent = (own.sent[field] ?? []) + change.sent(field)
+        let sent = own.sent(field, through: change)
         let isRewritten = (change.tried ? sent + [local] : sent).contains {
             !known.isSame($0, server)
-                && (isFilled($0, from: base, in: server)
-                    || own.comparison.meaning.newForms(from: $0, to: server, of: field) != nil)
+                && (isFilled($0, from: base, in: server) || own.comparison.mayBe(server, of: field, from: $0))
         }
         if isRewritten { return nil }
         // What earlier local changes may have set. The local list was made from the last one that the server shows.

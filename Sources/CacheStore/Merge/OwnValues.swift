@@ -11,13 +11,10 @@ struct OwnValues {
     init(comparison: ValueComparison) { self.comparison = comparison }
 
     mutating func add(_ change: OutboxTable.Entry) {
-        for (field, _) in change.body.members where change.sent != nil {
-            values[field, default: []] += change.sent(field)
-            sent[field, default: []] += change.sent(field)
-        }
         for (field, value) in change.body.members {
-            values[field, default: []].append(value)
-            if change.tried { sent[field, default: []].append(value) }
+            let before = change.sent(field)
+            values[field, default: []] += before + [value]
+            sent[field, default: []] += change.tried ? before + [value] : before
         }
     }
 
@@ -25,6 +22,11 @@ struct OwnValues {
         var own = self
         own.add(change)
         return own
+    }
+
+    /// What was sent of a field, in the changes so far and in `change` before its present value.
+    func sent(_ field: String, through change: OutboxTable.Entry) -> [JSONText] {
+        sent[field, default: []] + change.sent(field)
     }
 
     func contains(_ value: JSONText, of field: String) -> Bool {

@@ -12,6 +12,11 @@ struct ValueComparison {
         if meaning.isSame(one, other, of: field) { return true }
         return !sealer.places.isEmpty && sealer.isEquivalent(one, other, of: field)
     }
+
+    /// Whether the server may have made this value of one that it was sent, in a form that is known or would be new.
+    func mayBe(_ value: JSONText, of field: String, from sent: JSONText) -> Bool {
+        isSame(value, sent, of: field) || meaning.newForms(from: sent, to: value, of: field) != nil
+    }
 }
 
 /// The normal forms that servers were seen to make of what they were sent, kept permanently.
