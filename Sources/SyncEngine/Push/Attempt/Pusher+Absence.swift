@@ -3,29 +3,9 @@ internal import EntitySchema
 internal import JSONText
 internal import Upstream
 
-/// When the server answers a change with another version, or without the record.
+/// When the server answers that there is no such record, or leads to another one.
 extension Pusher {
     var judge: AbsenceJudge { AbsenceJudge(environment, upstream) }
-
-    /// The server has another version: fetches it, merges when the attempt is settled, and retries.
-    func meet(_ change: OutboxChange, _ entity: Entity, _ failure: PushFailure) async throws -> Ending {
-        if failure.status == 428, schema.upstream.version == nil {
-            let advice =
-                "the upstream wants to know the version that a change is based on: set upstream.version in the schema, "
-                + "then retry"
-            return Ending(.failed(failure.adding(advice)))
-        }
-        if change.operation == .create { return try await meetExisting(change, entity, failure) }
-        return try await ending(of: change, failure) {
-            let base = try store.base(of: change)
-            guard let found = try await refresh(change, entity) else {
-                return outcome(of: try await verdict(on: change.address, entity, wasRead: true), change, failure)
-            }
-            if change.operation == .delete, entity.isDeleted(found.record) { return .acknowledged(record: nil) }
-            let isRule = isRule(failure, change, entity, base, found)
-            return isRule ? .failed(failure.classified(as: .refused)) : again(change, failure, atOnce: true)
-        }
-    }
 
     /// The ending that `reading` finds. If the reading fails, the ending says so after the failure of the change.
     func ending(
@@ -35,57 +15,6 @@ extension Pusher {
             return Ending(try await reading())
         } catch let error as UpstreamError {
             return Ending(try await outcome(ofDoubt: error, change, failure), after: error)
-        }
-    }
-
-    /// Whether an answer that usually means another version is about a rule of the server: the change was answered so
-    /// before, and the record is still the one that it was made on.
-    ///
-    /// A reading may show an older version than the answer is about, if the upstream compares versions; and an attempt
-    /// whose answer was lost may still be in progress. In both cases that is over when the time to settle is.
-    private func isRule(
-        _ failure: PushFailure, _ change: OutboxChange, _ entity: Entity, _ base: JSONText?, _ found: RemoteRecord
-    ) -> Bool {
-        guard failure.status != 412, failure.status != 428, change.errorClass == failure.errorClass, let base,
-            change.version == nil || found.version == change.version
-        else { return false }
-        let named = fieldsNamed(in: change, entity)
-        let isNamedOld = named.contains { name in
-            !change.meaning.isSame(
-                entity.value(of: name, in: found.record) ?? .null, entity.value(of: name, in: change.record) ?? .null,
-                of: name)
-        }
-        guard !isNamedOld else { return false }
-        let isUnchanged = change.body.members.allSatisfy { field, _ in
-            change.meaning.isSame(
-                entity.value(of: field, in: found.record) ?? .null, base[field] ?? .null, of: field)
-        }
-        // What it sends besides may be the version too.
-        let namesVersion = change.version != nil || change.replaced != nil || !named.isEmpty
-        let isOnlyRepeated = change.tried == 1 && !namesVersion
-        return isUnchanged && (isOnlyRepeated || !reconciler.wasFirstSentRecently(change))
-    }
-
-    /// What the body names of the record besides what changes and the key, such as its version.
-    private func fieldsNamed(in change: OutboxChange, _ entity: Entity) -> [String] {
-        let sent = change.body.members.map(\.key)
-        return entity.fieldsNamed(in: change.operation, record: change.record, besides: sent).filter {
-            $0 != entity.key
-        }
-    }
-
-    /// A deletion whose answer was lost, to be repeated; nil when nothing is left to delete.
-    ///
-    /// The key may be another record's by now. What differs from the record that was deleted is merged like any change
-    /// of the server.
-    func repeatable(deletion change: OutboxChange, _ entity: Entity) async throws -> Prepared? {
-        guard try reader.canRead(entity, change.address) else { return Prepared(change) }
-        do {
-            if try await refresh(change, entity) != nil { return try asItIsNow(change) }
-            let isGone = try await verdict(on: change.address, entity, wasRead: true) == .gone
-            return Prepared(change, isGone ? Ending(.acknowledged(record: nil)) : nil)
-        } catch UpstreamError.gone, UpstreamError.refused {
-            return Prepared(change)
         }
     }
 

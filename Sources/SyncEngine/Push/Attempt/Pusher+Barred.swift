@@ -1,8 +1,7 @@
 internal import CacheStore
 internal import EntitySchema
-internal import Upstream
 
-/// What follows when the upstream does not let a change through.
+/// What follows when the upstream does not let a change through, or asks to wait with it.
 extension Pusher {
     /// The change waits without being counted, unless others get through. Then a refusal of the upstream (402, 403) is
     /// final, and an answer that only stands in its way, or in that of its look-up, counts as a failed attempt.
@@ -35,5 +34,26 @@ extension Pusher {
         let barred = await passage.barred().union([change.id])
         let hasOthers = try !store.readyChanges(limit: 1, at: monotonicNow(), in: lane, notOf: barred).isEmpty
         return await passage.verdict(change.id, message, hasOthers, cause)
+    }
+
+    /// The upstream asks to wait with the change. If everything waits, all else goes first after that, to show whether only this
+    /// change is limited. If only the change waits, it does so at least as long as after a failed attempt: the upstream may have
+    /// named no time.
+    func outcome(ofThrottled change: OutboxChange, _ delay: Duration, _ message: String) async -> PushOutcome {
+        let time = monotonicNow()
+        let next =
+            switch await passage.limit(change.limited) {
+            case .change(let times)?: time + max(delay, retry.delay(attempt: times, random: random()))
+            case .everything(let end)?: max(time + delay, end + ThrottledChanges.turnOfOthers)
+            case nil: time + delay
+            }
+        return .waiting(PushFailure(.throttled, message: message), at: next, counted: false)
+    }
+}
+
+extension OutboxChange {
+    /// The change as `ThrottledChanges` identifies it.
+    var limited: ThrottledChanges.Change {
+        ThrottledChanges.Change(idempotencyKey, operation, of: entity, content != nil)
     }
 }

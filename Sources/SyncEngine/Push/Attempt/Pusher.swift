@@ -112,27 +112,6 @@ struct Pusher {
         }
     }
 
-    private func ending(of change: OutboxChange, _ entity: Entity, after error: UpstreamError) async throws -> Ending {
-        switch error {
-        case .cancelled: throw error
-        case .changed:
-            let ending = try await meet(change, entity, PushFailure(.conflict, error))
-            // Not before: it does not get through if the record is then barred.
-            await passage.passes(change.id)
-            return ending
-        case .gone where change.operation == .create:
-            return try await confirmRefusal(change, entity, PushFailure(.gone, error))
-        case .gone: return try await confirmGone(change, entity, PushFailure(.gone, error))
-        case .barred(let status, _, _) where (300..<400).contains(status):
-            return try await confirmRedirect(change, entity, error)
-        case .unauthorized(let message):
-            return Ending(try await outcome(ofUnauthorized: change, message), after: error)
-        case .unclear(let status?, _) where (200..<300).contains(status):
-            return Ending(try await outcome(ofUnrecognised: change, entity, PushFailure(.malformed, error)))
-        default: return Ending(try await outcome(of: error, change), after: error)
-        }
-    }
-
     /// Stores how an attempt ended. Returns its error if that concerns the whole upstream.
     func finish(_ change: OutboxChange, _ ending: Ending) async throws -> UpstreamError? {
         slot?.give()
@@ -148,53 +127,5 @@ struct Pusher {
         guard let error, error.concernsWholeUpstream else { return nil }
         if case .throttled = error, case .change? = await passage.limit(change.limited) { return nil }
         return error
-    }
-
-    /// Whether the upstream may have a creation under its key although a page says that it was refused. Then it is never sent
-    /// under another key, not even when a person retries it.
-    private func mayBeKnown(_ change: OutboxChange, after error: UpstreamError) -> Bool {
-        guard case .barred(_, _, isPage: true) = error, change.operation == .create else { return false }
-        return recognizesRepeat(of: change)
-    }
-
-    /// Whether the error says that nothing of the attempt was applied. A page in place of an answer may come from a gateway, so
-    /// it does not say so of a creation that can be looked up: one that was applied each time would be sent without end.
-    func isRefusal(_ error: UpstreamError, of change: OutboxChange) -> Bool {
-        guard error.isRefusal else { return false }
-        guard case .barred(_, _, isPage: true) = error, change.operation == .create, let entity = schema[change.entity]
-        else { return true }
-        return !hasLookUp(change, entity)
-    }
-
-    func outcome(of error: UpstreamError, _ change: OutboxChange) async throws -> PushOutcome {
-        switch error {
-        case .offline, .held, .cancelled: return .notSent
-        case .barred(let status, let message, _): return try await outcome(ofBarred: change, status, message)
-        case .throttled(let delay, let message): return await outcome(ofThrottled: change, delay, message)
-        case .refused(nil, _), .another: return .failed(PushFailure(.unsendable, error))
-        case .refused:
-            let outcome = try await outcome(ofRefused: change, PushFailure(.refused, error))
-            await passage.passes(change.id)
-            return outcome
-        case .unclear: return again(change, PushFailure(error.status == nil ? .timeout : .server, error))
-        // Not "refused" after a lost answer: an earlier attempt may have arrived, or be what holds the lock.
-        case .locked: return again(change, PushFailure(change.isTried ? .server : .refused, error))
-        case .malformed: return again(change, PushFailure(.malformed, error))
-        case .changed: return again(change, PushFailure(.conflict, error))
-        case .unauthorized: return .waiting(PushFailure(.unauthorized, error), at: monotonicNow(), counted: false)
-        case .gone: return .failed(PushFailure(.gone, error))
-        }
-    }
-
-    func again(_ change: OutboxChange, _ failure: PushFailure, atOnce: Bool = false) -> PushOutcome {
-        let attempt = change.attemptCount + 1
-        guard !retry.isLast(attempt: attempt) else { return .failed(failure) }
-        let delay = atOnce && attempt == 1 ? .zero : retry.delay(attempt: attempt, random: random())
-        return .waiting(failure, at: monotonicNow() + delay, counted: true)
-    }
-
-    /// The upstream may be behind: the change waits, and is not counted. `reason` says so after the failure.
-    func later(_ failure: PushFailure, _ reason: String) -> PushOutcome {
-        .waiting(failure.adding(reason), at: monotonicNow() + Self.lookUpWait, counted: false)
     }
 }

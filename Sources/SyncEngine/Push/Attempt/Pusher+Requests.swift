@@ -1,10 +1,27 @@
 internal import CacheStore
+internal import ContentStore
 internal import EntitySchema
 internal import JSONText
+internal import Upstream
 
-/// When no request can be made of a change.
+/// The request of an attempt: sent with the record's content if it has one, or why there is none.
 extension Pusher {
-    /// Says why; the address may need a value of another record.
+    /// Sends the request, with the content's file if it has one.
+    func deliver(
+        _ request: PushRequest, of change: OutboxChange
+    ) async throws(UpstreamError) -> PushAnswer {
+        guard case .upload(let content) = change.content else {
+            return try await upstream.push(request, idempotencyKey: change.idempotencyKey)
+        }
+        guard let file = try? environment.contents?.open(content.sha256) else {
+            throw .refused(
+                status: nil, "the file of this content is gone; send the content again, or discard the change")
+        }
+        let source = BodySource(size: file.size) { try? file.read(at: $0, count: $1) }
+        return try await upstream.upload(request, from: source, idempotencyKey: change.idempotencyKey)
+    }
+
+    /// Why no request can be made of the change: its address may need a value of another record.
     func unsendable(_ change: OutboxChange, _ entity: Entity) throws -> PushFailure {
         let missing = entity.missingPathFields(for: change.operation, record: change.address)
         for name in missing {
@@ -41,5 +58,21 @@ extension Pusher {
         let fields = stray.count > 1 ? "them" : "it"
         return PushFailure(
             .unsendable, message: "\(lacking); add \(fields) to the schema and retry, or discard this change")
+    }
+
+    /// Whether the upstream has the content that was sent, though its answer did not say so.
+    func isStored(_ change: OutboxChange, _ entity: Entity) async throws -> Bool {
+        guard case .upload(let content) = change.content, let address = entity.contentAddress(of: change.address),
+            !address.isEmpty
+        else { return false }
+        let witness = ContentWitness(environment: environment, upstream: upstream)
+        do {
+            return try await witness.hash(of: address, entity) == content.sha256
+        } catch let error as UpstreamError {
+            throw error
+        } catch {
+            // There is no room for the file.
+            return false
+        }
     }
 }
