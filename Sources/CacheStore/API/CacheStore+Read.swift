@@ -206,7 +206,7 @@ extension CacheStore {
     }
 
     private static func total(_ list: ListStatement, _ connection: ReadConnection) throws -> Int {
-        try connection.first(list.countSQL, list.countArguments) { Int(sqlite3_column_int64($0, 0)) } ?? 0
+        try connection.first(list.count.sql, list.count.arguments) { Int(sqlite3_column_int64($0, 0)) } ?? 0
     }
 
     /// Records per entity, including those whose deletion is queued.

@@ -222,7 +222,7 @@ struct Includer {
         guard shown.read <= Self.mostIncluded + keys.count else { throw Self.tooMany }
         let counts = try limited(to: limit - shown.size).close(&found, including: inclusion.nested)
         return try shown.lists(of: found, including: counts) { parent, position in
-            let filter = ListQuery.Filter(field: field, comparison: .equal, values: [parent])
+            let filter = FilterCondition(field: field, comparison: .equal, values: [parent])
             let list = try ListStatement(
                 table: table, query: ListQuery(entity: table.entity.name, filters: [filter]), context: context)
             return list.cursor(after: position)

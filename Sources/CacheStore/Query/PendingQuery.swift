@@ -2,8 +2,8 @@ package import EntitySchema
 
 /// A request for the queue; every name in it is checked before it reaches SQL.
 package struct PendingQuery: Sendable, Equatable {
-    /// Each on one of `PendingQuery.filters`.
-    package var filters: [ListQuery.Filter]
+    /// Each on one of `PendingQuery.filters`, by one of `comparisons`.
+    package var filters: [FilterComparison]
     /// Only changes of the record with this key; a former key is followed.
     package var record: String?
     /// Empty for the order in which the changes were made.
@@ -13,7 +13,7 @@ package struct PendingQuery: Sendable, Equatable {
     package var onlyWithErrors: Bool
 
     package init(
-        filters: [ListQuery.Filter] = [], record: String? = nil, sort: [SortTerm] = [], limit: Int = 50,
+        filters: [FilterComparison] = [], record: String? = nil, sort: [SortTerm] = [], limit: Int = 50,
         cursor: String? = nil, onlyWithErrors: Bool = false
     ) {
         self.filters = filters
@@ -26,6 +26,10 @@ package struct PendingQuery: Sendable, Equatable {
 
     /// What it can be filtered by.
     package static let filters = ["entity", "state", "retry_count"]
+
+    package static let comparisons: [FilterComparison.Operation] = [
+        .equal, .notEqual, .less, .atMost, .greater, .atLeast, .null,
+    ]
 
     /// The names of all its parameters.
     package static let parameters = ["entity", "state", "record", "retry_count", "sort", "limit", "cursor"]

@@ -70,7 +70,7 @@ struct PendingStatement {
     /// What identifies a list: its filters and its order.
     private var mark: [UInt8] {
         var parts = ["pending", query.record.map { "record \($0)" } ?? ""]
-        for filter in query.filters { parts += [filter.field, filter.comparison.rawValue] + filter.values }
+        for filter in query.filters { parts += filter.identity }
         for column in keyset.columns { parts += [column.name, column.descending ? "desc" : "asc"] }
         return ListCursor.mark(of: parts)
     }
@@ -98,8 +98,8 @@ struct PendingStatement {
 
     // MARK: Filters
 
-    private mutating func add(_ filter: ListQuery.Filter, _ entities: [String]) throws(CacheError) {
-        switch filter.field {
+    private mutating func add(_ filter: FilterComparison, _ entities: [String]) throws(CacheError) {
+        switch filter.parameter {
         case "entity":
             try requireKnown(filter, among: entities)
             conditions.append("entity IN \(bind(filter.values.map(JSONText.string)))")
@@ -107,7 +107,7 @@ struct PendingStatement {
             try requireKnown(filter, among: PendingQuery.State.allCases.map(\.rawValue))
             add(states: filter.values)
         case "retry_count": try add(retryCount: filter)
-        default: throw Self.unknown("filter", filter.field, among: PendingQuery.filters, field: filter.field)
+        default: throw Self.unknown("filter", filter.parameter, among: PendingQuery.filters, field: filter.parameter)
         }
     }
 
@@ -124,22 +124,22 @@ struct PendingStatement {
         conditions.append("\(shown) IN \(bind(states.map(JSONText.string)))")
     }
 
-    private mutating func add(retryCount filter: ListQuery.Filter) throws(CacheError) {
-        guard filter.comparison != .null else {
+    private mutating func add(retryCount filter: FilterComparison) throws(CacheError) {
+        guard filter.operation != .null else {
             throw .badQuery(field: "retry_count.null", message: "retry_count is never null")
         }
         var counts: [Int] = []
         for text in filter.values {
             guard let count = Int(text), count >= 0 else {
                 throw .badQuery(
-                    field: filter.field, message: "expected a whole number, 0 or greater, got \(text.prefix(50))")
+                    field: filter.parameter, message: "expected a whole number, 0 or greater, got \(text.prefix(50))")
             }
             counts.append(count)
         }
-        if filter.comparison == .equal {
+        if filter.operation == .equal {
             conditions.append("attempt_count IN \(bind(counts.map(JSONText.integer)))")
         } else {
-            conditions.append("attempt_count \(filter.comparison.sql) ?")
+            conditions.append("attempt_count \(filter.operation.sql) ?")
             arguments += counts.map(\.databaseValue)
         }
     }
@@ -156,12 +156,12 @@ struct PendingStatement {
         arguments += [key.databaseValue, key.databaseValue, names.databaseValue]
     }
 
-    private func requireKnown(_ filter: ListQuery.Filter, among known: [String]) throws(CacheError) {
-        guard filter.comparison == .equal else {
-            throw .badQuery(field: filter.field, message: "\(filter.field) takes no comparison; use \(filter.field)=")
+    private func requireKnown(_ filter: FilterComparison, among known: [String]) throws(CacheError) {
+        guard filter.operation == .equal else {
+            throw .badQuery(field: filter.parameter, message: "\(filter.parameter) takes no comparison; use \(filter.parameter)=")
         }
         for value in filter.values where !known.contains(value) {
-            throw Self.unknown(filter.field, value, among: known, field: filter.field)
+            throw Self.unknown(filter.parameter, value, among: known, field: filter.parameter)
         }
     }
 

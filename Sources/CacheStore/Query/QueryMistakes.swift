@@ -39,12 +39,7 @@ enum QueryMistakes {
 extension ListQuery {
     /// What can be wrong with it, each as a query of its own.
     var parts: [ListQuery] {
-        var parts: [ListQuery] = filters.map { ListQuery(entity: entity, filters: [$0]) }
-        parts += conditions.flatMap(\.comparisons).map { comparison in
-            var part = ListQuery(entity: entity)
-            part.conditions = [.comparison(comparison)]
-            return part
-        }
+        var parts = filters.flatMap(\.comparisons).map { ListQuery(entity: entity, filters: [.comparison($0)]) }
         parts += sort.map { ListQuery(entity: entity, sort: [$0]) }
         parts += (fields ?? []).map { ListQuery(entity: entity, fields: [$0]) }
         return parts

@@ -11,22 +11,18 @@ struct FilterReader {
     /// In one comparison.
     static let mostValues = 1000
 
-    /// Adds what the parameter means to the query.
-    func read(_ name: String, _ value: String, into query: inout ListQuery) throws(Problem) {
+    /// What the parameter means.
+    func condition(_ name: String, _ value: String) throws(Problem) -> FilterCondition {
         guard name.utf8.contains(UInt8(ascii: ".")) else {
             if let word = FilterExpression.Word(rawValue: name), !entity.isListed(name) {
-                query.conditions.append(try FilterExpression.condition(value, joinedBy: word, parameter: name))
-            } else {
-                guard entity.isListed(name) else { throw unknown(name, of: name) }
-                query.filters.append(
-                    ListQuery.Filter(field: name, comparison: .equal, values: try Self.plainList(value, name)))
+                return try FilterExpression.condition(value, joinedBy: word, parameter: name)
             }
-            return
+            guard entity.isListed(name) else { throw unknown(name, of: name) }
+            return FilterCondition(field: name, comparison: .among, values: try Self.plainList(value, name))
         }
         var path = name.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         if path.count == 2, path[0] == "not", let word = FilterExpression.Word(rawValue: path[1]) {
-            let condition = try FilterExpression.condition(value, joinedBy: word, parameter: name)
-            return query.conditions.append(.not(condition))
+            return .not(try FilterExpression.condition(value, joinedBy: word, parameter: name))
         }
         guard entity.listed(path[0]) != nil || entity[relation: path[0]] != nil else {
             throw unknown(path[0], of: name)
@@ -36,35 +32,18 @@ struct FilterReader {
         let isNegated = operation != nil && path.count > 1 && path.last == "not"
         if isNegated { path.removeLast() }
         let values = try values(value, operation, name)
-        if path.count == 1, !isNegated, let comparison = Self.comparison(operation) {
-            return query.filters.append(ListQuery.Filter(field: path[0], comparison: comparison, values: values))
-        }
         try requirePath(path, name)
         let comparison = FilterCondition.comparison(
             FilterComparison(
                 parameter: path.joined(separator: "."), path: path, operation: operation ?? .among, values: values))
-        query.conditions.append(isNegated ? .not(comparison) : comparison)
+        return isNegated ? .not(comparison) : comparison
     }
 
     /// Throws if there are more comparisons than one request may have.
     static func checkSize(of query: ListQuery) throws(Problem) {
-        let count = query.filters.count + query.conditions.reduce(0) { $0 + $1.comparisons.count }
+        let count = query.filters.reduce(0) { $0 + $1.comparisons.count }
         guard count <= mostComparisons else {
             throw Problem(.invalidParameter, "a list takes at most \(mostComparisons) comparisons; these are \(count)")
-        }
-    }
-
-    /// The comparison of a field of the entity's own, for which lists have prepared plans.
-    private static func comparison(_ operation: FilterComparison.Operation?) -> ListQuery.Filter.Comparison? {
-        switch operation {
-        case .equal, .among: .equal
-        case .notEqual: .notEqual
-        case .less: .less
-        case .atMost: .atMost
-        case .greater: .greater
-        case .atLeast: .atLeast
-        case .null: .null
-        case .notAmong, .starts, .contains, .has, nil: nil
         }
     }
 

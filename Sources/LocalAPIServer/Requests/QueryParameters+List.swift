@@ -21,7 +21,9 @@ extension QueryParameters {
         refuseRepeatedFilters(except: Self.ofLists, &mistakes)
         let reader = FilterReader(entity: entity)
         for item in items where !Self.ofLists.contains(item.name) && !mistakes.isFull {
-            mistakes.collect(try reader.read(item.name, item.value, into: &query))
+            mistakes.collect { () throws(Problem) in
+                query.filters.append(try reader.condition(item.name, item.value))
+            }
         }
         mistakes.collect(try FilterReader.checkSize(of: query))
         for name in format.excluded {
@@ -61,20 +63,21 @@ extension QueryParameters {
         SortTerm.list(try names("sort")?.joined(separator: ",") ?? "")
     }
 
-    private func filter(_ name: String, _ value: String) throws(Problem) -> ListQuery.Filter {
-        let parts = name.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
-        guard PendingQuery.filters.contains(String(parts[0])) else {
+    /// A filter of the queue.
+    private func filter(_ name: String, _ value: String) throws(Problem) -> FilterComparison {
+        let parts = name.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        guard PendingQuery.filters.contains(parts[0]) else {
             throw RequestShape.stray(name, known: PendingQuery.parameters)
         }
         guard parts.count == 2 else {
             let values = value.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
-            return ListQuery.Filter(field: name, comparison: .equal, values: values)
+            return FilterComparison(parameter: name, path: parts, operation: .equal, values: values)
         }
-        guard let comparison = ListQuery.Filter.Comparison(rawValue: String(parts[1])) else {
-            let known = ListQuery.Filter.Comparison.allCases.map(\.rawValue).joined(separator: ", ")
+        guard let operation = PendingQuery.comparisons.first(where: { $0.rawValue == parts[1] }) else {
+            let known = PendingQuery.comparisons.map(\.rawValue).joined(separator: ", ")
             throw .parameter(name, "there is no comparison \(parts[1]); use one of \(known)")
         }
-        return ListQuery.Filter(field: String(parts[0]), comparison: comparison, values: [value])
+        return FilterComparison(parameter: parts[0], path: [parts[0]], operation: operation, values: [value])
     }
 
     /// The relations to show with each record.

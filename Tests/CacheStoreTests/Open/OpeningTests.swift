@@ -23,12 +23,12 @@ struct OpeningTests {
             )
             .replacing("total: { type: money }", with: "total: { type: string }")
         let reopened = try cache.reopened(schema: changed)
-        let byColour = ListQuery.Filter(field: "colour", comparison: .equal, values: ["red"])
+        let byColour = FilterCondition(field: "colour", comparison: .equal, values: ["red"])
         #expect(try reopened.keys(ListQuery(entity: "orders", filters: [byColour])) == ["a"])
         #expect(try reopened.record("orders", "a")?["status"]?.string == "open")
         #expect(try reopened.store.pendingCount().pending == 1)
         let back = try reopened.reopened()
-        let byStatus = ListQuery.Filter(field: "status", comparison: .equal, values: ["open"])
+        let byStatus = FilterCondition(field: "status", comparison: .equal, values: ["open"])
         #expect(try back.keys(ListQuery(entity: "orders", filters: [byStatus])) == ["a"])
     }
 
@@ -107,7 +107,7 @@ struct OpeningTests {
         let again = try TestCache(in: cache.folder)
         #expect(try structure(again) == before)
         let changed = try again.reopened(schema: Self.indexed)
-        let notes = ListQuery.Filter(field: "notes", comparison: .equal, values: ["n7"])
+        let notes = FilterCondition(field: "notes", comparison: .equal, values: ["n7"])
         #expect(try changed.keys(ListQuery(entity: "orders", filters: [notes])) == ["o7"])
     }
 

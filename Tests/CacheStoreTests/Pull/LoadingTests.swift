@@ -34,7 +34,7 @@ struct LoadingTests {
 
     private var query: ListQuery {
         var query = ListQuery(entity: "orders")
-        query.filters = [ListQuery.Filter(field: "status", comparison: .equal, values: ["open"])]
+        query.filters = [FilterCondition(field: "status", comparison: .equal, values: ["open"])]
         return query
     }
 
@@ -205,7 +205,7 @@ struct LoadingTests {
         let reopened = try TestCache(schema: schema, in: cache.folder)
         func count(_ text: String) throws -> Int? {
             var query = ListQuery(entity: "orders", count: true)
-            query.filters = [ListQuery.Filter(field: "notes", comparison: .equal, values: [text])]
+            query.filters = [FilterCondition(field: "notes", comparison: .equal, values: [text])]
             return try reopened.store.list(query).total
         }
         #expect(try count("n1") == 1999)

@@ -46,7 +46,7 @@ struct DateFieldTests {
     func filters(_ wire: String, _ days: [String]) async throws {
         let cache = try await cache(wire, days)
         for field in ["day", "other"] {
-            func keys(_ comparison: ListQuery.Filter.Comparison, _ values: String...) throws -> [String] {
+            func keys(_ comparison: FilterComparison.Operation, _ values: String...) throws -> [String] {
                 try cache.keys(
                     ListQuery(
                         entity: "visits", filters: [.init(field: field, comparison: comparison, values: values)],

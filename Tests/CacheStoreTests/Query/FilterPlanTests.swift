@@ -83,7 +83,7 @@ struct FilterPlanTests {
     private func plan(_ entity: String, _ condition: FilterCondition, isLater: Bool = false) async throws -> [String] {
         let cache = try await FilterShop.cache()
         var query = ListQuery(entity: entity)
-        query.conditions = [condition]
+        query.filters = [condition]
         let table = try cache.store.table(entity)
         func list() throws -> ListStatement {
             try ListStatement(table: table, query: query, context: cache.store.filterContext)

@@ -87,7 +87,7 @@ extension TestCache {
     /// The keys of the records that meet a condition, in the order of the keys.
     func keys(_ entity: String, where condition: FilterCondition) throws -> String {
         var query = ListQuery(entity: entity, sort: [SortTerm(text: "id")], limit: 1000)
-        query.conditions = [condition]
+        query.filters = [condition]
         return try keys(query).joined(separator: " ")
     }
 }

@@ -110,12 +110,12 @@ struct FilterTests {
         #expect(try cache.keys("orders", where: either) == "c d")
         #expect(try cache.keys("orders", where: .not(either)) == "a b")
         var query = ListQuery(entity: "orders", limit: 1, count: true)
-        query.conditions = [either]
+        query.filters = [either]
         let first = try cache.store.list(query)
         #expect(first.total == 2)
         query.cursor = first.next
         #expect(try cache.keys(query) == ["c"])
-        query.conditions = [.not(either)]
+        query.filters = [.not(either)]
         #expect(throws: CacheError.self) { try cache.store.list(query) }
     }
 

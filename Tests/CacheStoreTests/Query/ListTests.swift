@@ -77,7 +77,7 @@ struct ListTests {
     @Test("filters compare by the field's type and accept several values")
     func filters() async throws {
         let cache = try await filled(20)
-        func keys(_ filter: ListQuery.Filter...) throws -> Int {
+        func keys(_ filter: FilterCondition...) throws -> Int {
             try cache.keys(ListQuery(entity: "orders", filters: filter, limit: 1000)).count
         }
         #expect(try keys(.init(field: "status", comparison: .equal, values: ["open"])) == 10)

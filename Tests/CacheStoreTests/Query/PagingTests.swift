@@ -87,7 +87,7 @@ struct PagingTests {
             "-synced_at",
             "status,synced_at",
         ]
-        let filters: [[ListQuery.Filter]] = [
+        let filters: [[FilterCondition]] = [
             [], [.init(field: "status", comparison: .equal, values: ["open"])],
             [.init(field: "status", comparison: .equal, values: ["open", "ready", "open"])],
             [.init(field: "status", comparison: .notEqual, values: ["open"])],
@@ -112,10 +112,10 @@ struct PagingTests {
         let cache = try TestCache()
         _ = try await cache.pull("orders", JSONText.array((0..<60).map { record("k\($0)", &random) }).text)
         let all = try JSONText(cache.store.list(ListQuery(entity: "orders", limit: 1000)).records).elements
-        for comparison in ListQuery.Filter.Comparison.allCases where comparison != .null {
+        for comparison in PendingQuery.comparisons where comparison != .null {
             for sort in ["", "status", "-status", "-total", "id"] {
                 let terms = sort.isEmpty ? [] : [SortTerm(text: sort)]
-                let filter = ListQuery.Filter(field: "status", comparison: comparison, values: ["open"])
+                let filter = FilterCondition(field: "status", comparison: comparison, values: ["open"])
                 let found = try cache.keys(ListQuery(entity: "orders", filters: [filter], sort: terms, limit: 1000))
                 let expected = all.filter { record in
                     let status = record["status"]?.string ?? ""

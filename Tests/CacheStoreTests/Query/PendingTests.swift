@@ -74,10 +74,10 @@ struct PendingTests {
         ids(try cache.store.pending(query).changes)
     }
 
-    private func filter(_ field: String, _ values: String..., by comparison: ListQuery.Filter.Comparison = .equal)
-        -> ListQuery.Filter
+    private func filter(_ field: String, _ values: String..., by comparison: FilterComparison.Operation = .equal)
+        -> FilterComparison
     {
-        ListQuery.Filter(field: field, comparison: comparison, values: values)
+        FilterComparison(parameter: field, path: [field], operation: comparison, values: values)
     }
 
     // MARK: Filters
@@ -89,11 +89,11 @@ struct PendingTests {
         let all = try cache.store.pending(PendingQuery(limit: 1000)).changes
         #expect(Set(all.compactMap { $0["state"]?.string }) == Set(PendingQuery.State.allCases.map(\.rawValue)))
         func count(_ change: JSONText) -> Int { change["retry_count"]?.integer ?? -1 }
-        var cases: [(ListQuery.Filter, (JSONText) -> Bool)] = PendingQuery.State.allCases.map { state in
+        var cases: [(FilterComparison, (JSONText) -> Bool)] = PendingQuery.State.allCases.map { state in
             (filter("state", state.rawValue), { $0["state"]?.string == state.rawValue })
         }
         for states in [["failed", "waiting"], ["blocked", "queued"]] {
-            let filter = ListQuery.Filter(field: "state", comparison: .equal, values: states)
+            let filter = FilterComparison(parameter: "state", path: ["state"], operation: .equal, values: states)
             cases.append((filter, { states.contains($0["state"]?.string ?? "") }))
         }
         cases.append((filter("entity", "messages"), { $0["entity"] == "messages" }))

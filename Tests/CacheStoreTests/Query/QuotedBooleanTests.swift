@@ -28,7 +28,7 @@ struct QuotedBooleanTests {
         _ = try await cache.pull(
             "incidents", #"[{"id":"a","active":"true"},{"id":"b","active":"false"},{"id":"c","active":true}]"#)
         func keys(_ value: String) throws -> Set<String> {
-            let filter = ListQuery.Filter(field: "active", comparison: .equal, values: [value])
+            let filter = FilterCondition(field: "active", comparison: .equal, values: [value])
             return Set(try cache.keys(ListQuery(entity: "incidents", filters: [filter])))
         }
         #expect(try keys("true") == ["a", "c"])

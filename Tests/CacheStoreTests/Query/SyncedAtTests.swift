@@ -31,8 +31,8 @@ struct SyncedAtTests {
         try JSONText(cache.store.list(query).records).elements.map { $0.at(path: "_sync.synced_at")?.string }
     }
 
-    private func query(_ comparison: ListQuery.Filter.Comparison, _ value: String) -> ListQuery {
-        let filter = ListQuery.Filter(field: "synced_at", comparison: comparison, values: [value])
+    private func query(_ comparison: FilterComparison.Operation, _ value: String) -> ListQuery {
+        let filter = FilterCondition(field: "synced_at", comparison: comparison, values: [value])
         return ListQuery(entity: "orders", filters: [filter], limit: 1000)
     }
 
@@ -45,7 +45,7 @@ struct SyncedAtTests {
         #expect(all.count == 26 && all.count(where: { $0 == nil }) == 2)
         for text in [third, "2026-11-21T10:44:00Z", "2026-11-21T11:44:00+01:00"] {
             for (comparison, count) in [
-                (ListQuery.Filter.Comparison.equal, 4), (.atLeast, 16), (.greater, 12), (.atMost, 12), (.less, 8),
+                (FilterComparison.Operation.equal, 4), (.atLeast, 16), (.greater, 12), (.atMost, 12), (.less, 8),
                 (.notEqual, 20),
             ] {
                 #expect(try times(query(comparison, text), cache).count == count, "\(comparison) \(text)")

@@ -76,7 +76,7 @@ struct CarriedContentTests {
         #expect(change.at(path: "error.class") == "content" && change["request"] == .null)
         #expect(change.at(path: "error.message")?.string?.contains("PUT it to /v1/photos/\(key)/content") == true)
         let blocked = PendingQuery(
-            filters: [ListQuery.Filter(field: "state", comparison: .equal, values: ["blocked"])])
+            filters: [FilterComparison(parameter: "state", path: ["state"], operation: .equal, values: ["blocked"])])
         #expect(try store.pending(blocked).changes.count == 1)
         try await set(one, of: key)
         let free = try #require(try pending().first)

@@ -50,7 +50,7 @@ struct ComputedMemberTests {
         #expect(shown.contains { $0["is_active"] == true })
         query.sort = [SortTerm(text: "-ref")]
         #expect(try cache.keys(query) == ["b", "a"])
-        query.filters = [ListQuery.Filter(field: "is_active", comparison: .equal, values: ["false"])]
+        query.filters = [FilterCondition(field: "is_active", comparison: .equal, values: ["false"])]
         #expect(try cache.keys(query) == ["a"])
     }
 
@@ -73,7 +73,7 @@ struct ComputedMemberTests {
         _ = try await cache.pull("things", #"[{"id":"a","f0":"1","f\#(count - 1)":"x"}]"#)
         try await cache.change("things", "a", #"{"f\#(count - 1)":"y"}"#)
         var query = ListQuery(entity: "things")
-        query.filters = [ListQuery.Filter(field: "label", comparison: .equal, values: ["#1"])]
+        query.filters = [FilterCondition(field: "label", comparison: .equal, values: ["#1"])]
         #expect(try cache.keys(query) == ["a"])
         try await cache.change("things", "a", #"{"f0":"2"}"#)
         #expect(try cache.keys(query) == [])

@@ -73,11 +73,11 @@ struct CreationDefaultTests {
         return try #require(try cache.record("orders", key))
     }
 
-    private func orders(_ cache: TestCache, _ filters: (String, ListQuery.Filter.Comparison, String)...) throws -> Int {
+    private func orders(_ cache: TestCache, _ filters: (String, FilterComparison.Operation, String)...) throws -> Int {
         try cache.keys(
             ListQuery(
                 entity: "orders",
-                filters: filters.map { ListQuery.Filter(field: $0.0, comparison: $0.1, values: [$0.2]) })
+                filters: filters.map { FilterCondition(field: $0.0, comparison: $0.1, values: [$0.2]) })
         ).count
     }
 

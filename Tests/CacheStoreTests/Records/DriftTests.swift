@@ -174,7 +174,7 @@ struct DriftTests {
         let cache = try cache()
         _ = try await cache.pull("animals", animal(#"{"kind":"fish"}"#))
         #expect(try cache.record("animals", "a")?["kind"]?.string == "fish")
-        let filter = ListQuery.Filter(field: "kind", comparison: .equal, values: ["fish"])
+        let filter = FilterCondition(field: "kind", comparison: .equal, values: ["fish"])
         #expect(try cache.keys(ListQuery(entity: "animals", filters: [filter])) == ["a"])
     }
 

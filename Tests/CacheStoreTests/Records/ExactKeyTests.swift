@@ -60,7 +60,7 @@ struct ExactKeyTests {
     @Test("a list of both values finds the records of both")
     func filtered() async throws {
         let cache = try await talks()
-        let filter = ListQuery.Filter(field: "talk_id", comparison: .equal, values: Self.both)
+        let filter = FilterCondition(field: "talk_id", comparison: .equal, values: Self.both)
         #expect(try cache.keys(ListQuery(entity: "lines", filters: [filter])) == ["a", "b", "c"])
     }
 

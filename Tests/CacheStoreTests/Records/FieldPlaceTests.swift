@@ -36,7 +36,7 @@ struct FieldPlaceTests {
          {"_id":"c","lines":[]}, {"_id":"d","lines":"none"}]
         """
 
-    private func keys(_ store: CacheStore, _ filters: [ListQuery.Filter], sort: [SortTerm] = []) throws -> [String] {
+    private func keys(_ store: CacheStore, _ filters: [FilterCondition], sort: [SortTerm] = []) throws -> [String] {
         var query = ListQuery(entity: "orders", limit: 10)
         query.filters = filters
         query.sort = sort
@@ -48,12 +48,12 @@ struct FieldPlaceTests {
         let store = try CacheStore.temporary(Self.schema(indexed: indexed))
         _ = try await store.apply(PulledPage(entity: "orders", records: Self.records), at: .sample)
         try await store.update("orders", key: "a", body: JSONText(parsing: #"{"first":null,"last":7}"#), at: .sample)
-        func found(_ comparison: ListQuery.Filter.Comparison, _ value: String) throws -> [String] {
-            try keys(store, [ListQuery.Filter(field: "first", comparison: comparison, values: [value])])
+        func found(_ comparison: FilterComparison.Operation, _ value: String) throws -> [String] {
+            try keys(store, [FilterCondition(field: "first", comparison: comparison, values: [value])])
         }
         #expect(try found(.equal, "x").isEmpty)
         #expect(try found(.null, "true").contains("a"))
-        #expect(try keys(store, [ListQuery.Filter(field: "last", comparison: .equal, values: ["7"])]) == ["a"])
+        #expect(try keys(store, [FilterCondition(field: "last", comparison: .equal, values: ["7"])]) == ["a"])
     }
 
     @Test("one inside a list that is set as a whole here is what it says there")
@@ -81,7 +81,7 @@ struct FieldPlaceTests {
         try await store.update("orders", key: "b", body: JSONText(parsing: #"{"notes":"new"}"#), at: .sample)
         func found(_ field: String, _ value: String) throws -> [String] {
             var query = ListQuery(entity: "orders", limit: 10)
-            query.filters = [ListQuery.Filter(field: field, comparison: .equal, values: [value])]
+            query.filters = [FilterCondition(field: field, comparison: .equal, values: [value])]
             return try JSONText(store.list(query).records).elements.compactMap { $0["id"]?.plain }
         }
         #expect(try found("first", "y") == ["a"])
@@ -96,7 +96,7 @@ struct FieldPlaceTests {
         _ = try await store.apply(PulledPage(entity: "orders", records: Self.records), at: .sample)
         let entity = try #require(store.schema["orders"])
         func filtered(_ name: String, _ value: String) throws -> [String] {
-            try keys(store, [ListQuery.Filter(field: name, comparison: .equal, values: [value])])
+            try keys(store, [FilterCondition(field: name, comparison: .equal, values: [value])])
         }
         #expect(try filtered("first", "x") == ["a"])
         #expect(try filtered("last", "10") == ["b"])

@@ -99,7 +99,7 @@ struct KeyTypeTests {
             ("folder_id", one, 1), ("folder_id", other, 2), ("parent_id", one, 1), ("parent_id", other, 2),
         ] {
             var query = ListQuery(entity: "tasks")
-            query.filters = [ListQuery.Filter(field: field, comparison: .equal, values: [key])]
+            query.filters = [FilterCondition(field: field, comparison: .equal, values: [key])]
             let found = try JSONText(cache.store.list(query).records).elements
             #expect(found.map { $0["id"]?.integer } == [id], "\(field) \(key)")
         }

@@ -51,7 +51,7 @@ struct LargeRecordTests {
             "line_count: {", with: "more: { type: string, index: true }\n      line_count: {")
         let reopened = try cache.reopened(schema: schema)
         var query = ListQuery(entity: "talks", count: true)
-        query.filters = [ListQuery.Filter(field: "more", comparison: .null, values: ["false"])]
+        query.filters = [FilterCondition(field: "more", comparison: .null, values: ["false"])]
         #expect(try reopened.store.list(query).total == 7)
     }
 
@@ -64,7 +64,7 @@ struct LargeRecordTests {
         var reopened = try cache.reopened(schema: indexed)
         reopened = try reopened.reopened(schema: sorted)
         var query = ListQuery(entity: "talks", count: true)
-        query.filters = [ListQuery.Filter(field: "more", comparison: .null, values: ["false"])]
+        query.filters = [FilterCondition(field: "more", comparison: .null, values: ["false"])]
         #expect(try reopened.store.list(query).total == 2)
         #expect(try reopened.store.inconsistencies() == [])
     }

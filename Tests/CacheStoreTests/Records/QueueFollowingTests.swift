@@ -17,7 +17,7 @@ struct QueueFollowingTests {
 
     private func states(_ state: String, _ cache: TestCache) throws -> [String] {
         try cache.keys(
-            ListQuery(entity: "lines", filters: [ListQuery.Filter(field: "state", comparison: .equal, values: [state])])
+            ListQuery(entity: "lines", filters: [FilterCondition(field: "state", comparison: .equal, values: [state])])
         )
     }
 

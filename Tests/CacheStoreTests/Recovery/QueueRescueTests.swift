@@ -300,7 +300,7 @@ struct QueueRescueTests {
         try fixture.cache.store.close()
         try fixture.overwrite(at: fixture.page(of: "orders_by_status"), with: Array(repeating: 0xFF, count: 8))
         let cache = try TestCache(in: fixture.cache.folder)
-        let open = ListQuery.Filter(field: "status", comparison: .equal, values: ["open"])
+        let open = FilterCondition(field: "status", comparison: .equal, values: ["open"])
         #expect(throws: CacheError.self) { try cache.keys(ListQuery(entity: "orders", filters: [open])) }
         await #expect(throws: CacheError.self) { try await cache.store.waitForDamage() }
         cache.store.abandon()

@@ -44,7 +44,7 @@ struct SealedFieldTests {
 
     private func keys(_ cache: TestCache, _ field: String, _ value: String) throws -> [String] {
         try cache.keys(
-            ListQuery(entity: "homes", filters: [ListQuery.Filter(field: field, comparison: .equal, values: [value])]))
+            ListQuery(entity: "homes", filters: [FilterCondition(field: field, comparison: .equal, values: [value])]))
     }
 
     private func files(of cache: TestCache, holding text: String) throws -> [String] {
@@ -73,7 +73,7 @@ struct SealedFieldTests {
         #expect(try keys(cache, "address", "2 Low Road") == ["b"])
         #expect(try keys(cache, "address", "1 High") == [])
         #expect(try keys(cache, "sold", "true") == ["a"])
-        let above = ListQuery.Filter(field: "address", comparison: .greater, values: ["1"])
+        let above = FilterCondition(field: "address", comparison: .greater, values: ["1"])
         #expect(throws: CacheError.self) { try cache.keys(ListQuery(entity: "homes", filters: [above])) }
         var sorted = ListQuery(entity: "homes")
         sorted.sort = [SortTerm(text: "address")]

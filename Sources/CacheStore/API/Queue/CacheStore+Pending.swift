@@ -32,7 +32,7 @@ extension CacheStore {
 
     /// The entities of the queue that the schema no longer has; only if the query asks for changes by entity.
     private func strangers(_ query: PendingQuery, _ db: Database) throws -> [String] {
-        guard query.record != nil || query.filters.contains(where: { $0.field == "entity" }) else { return [] }
+        guard query.record != nil || query.filters.contains(where: { $0.parameter == "entity" }) else { return [] }
         let entities = try String.fetchAll(
             db.cachedStatement(sql: "SELECT DISTINCT entity FROM sync_outbox ORDER BY entity"))
         return entities.filter { schema[$0] == nil }

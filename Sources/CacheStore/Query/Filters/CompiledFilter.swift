@@ -4,6 +4,8 @@ internal import GRDB
 struct CompiledFilter {
     var sql: String
     var arguments: [DatabaseValue]
+    /// Set if it only compares a field of the list's own table that has an index.
+    var lookup: Lookup?
     /// Whether an index finds the rows.
     var isSought = false
     /// What has no index that could find the rows.
@@ -12,6 +14,24 @@ struct CompiledFilter {
     var scanned: [String] = []
     /// Whether it goes through values, which can be as long as a record. That takes SQLite long, and few instructions.
     var readsWholeValues = false
+
+    /// A comparison that an index of its column can seek.
+    struct Lookup {
+        var field: String
+        var column: String
+        var shape: Shape
+    }
+
+    /// What a comparison leaves of the index.
+    enum Shape {
+        /// The rows with one or several values, or with null.
+        case equal
+        case below, above
+        case notEqual, notNull
+
+        var isRange: Bool { self == .below || self == .above }
+        var isNegation: Bool { self == .notEqual || self == .notNull }
+    }
 
     /// What the indexes of fields leave out. SQLite uses such an index for a part of an OR only if the part says so too.
     static let indexed = "_deleted = 0"

@@ -119,28 +119,30 @@ struct FilterCompiler {
         default: break
         }
         guard !field.sealed || operation.isOfWholeValues else { throw comparison.refusal(FilterValues.sealedRefusal) }
-        let column = table.sql(for: field.name)
-        let values = try FilterValues(table: table, context: context).values(
-            comparison.values, of: field, named: comparison.parameter, isWhole: operation.isOfWholeValues)
+        let column = table.sql(of: field)
+        let values = try FilterValues(table: table, context: context).values(of: comparison, field)
         guard operation.isOfWholeValues else {
             let sql = "\(column) \(operation.sql) ?"
-            return compiled(isNegated ? "NOT (\(sql))" : sql, values, field, isSought: !isNegated)
+            guard !isNegated else { return compiled("NOT (\(sql))", values, field, nil) }
+            return compiled(sql, values, field, operation == .less || operation == .atMost ? .below : .above)
         }
         let isExcluding = operation.isNegation != isNegated
         if values.count == 1 {
-            return compiled("\(column) \(isExcluding ? "<>" : "=") ?", values, field, isSought: !isExcluding)
+            return compiled(
+                "\(column) \(isExcluding ? "<>" : "=") ?", values, field, isExcluding ? .notEqual : .equal)
         }
         return compiled(
             "\(column)\(isExcluding ? " NOT" : "") IN (\(FilterValues.placeholders(values)))", values, field,
-            isSought: !isExcluding)
+            isExcluding ? nil : .equal)
     }
 
     private func null(_ comparison: FilterComparison, _ field: Field, _ isNegated: Bool) throws(CacheError)
         -> CompiledFilter
     {
         let wantsNull = try FilterValues.flag(comparison.value, named: comparison.parameter) != isNegated
-        let column = table.sql(for: field.name)
-        return compiled(wantsNull ? table.isNull(column) : "\(column) IS NOT NULL", [], field, isSought: wantsNull)
+        let column = table.sql(of: field)
+        return wantsNull
+            ? compiled(table.isNull(column), [], field, .equal) : compiled("\(column) IS NOT NULL", [], field, .notNull)
     }
 
     private func text(_ comparison: FilterComparison, _ field: Field, _ isNegated: Bool) throws(CacheError)
@@ -154,26 +156,31 @@ struct FilterCompiler {
         let operation = comparison.operation
         let condition = TextCondition(
             table: table, field: field, text: try TextCondition.checked(comparison), operation)
-        let sql = TextCondition.sql(of: table.sql(for: field.name), operation)
+        let sql = TextCondition.sql(of: table.sql(of: field), operation)
         let text = condition.text.databaseValue
-        var result: CompiledFilter
-        if !isNegated, let lookup = condition.lookup {
-            result = CompiledFilter(
-                sql: "(\(lookup.sql) AND \(sql))", arguments: lookup.arguments + [text], isSought: true)
+        var result = CompiledFilter(sql: isNegated ? "NOT \(sql)" : sql, arguments: [text])
+        if isNegated {
+            result.unindexed = table.isIndexed(field.name) ? [] : [field.name]
+        } else if let lookup = condition.lookup {
+            result.sql = "(\(lookup.sql) AND \(sql))"
+            result.arguments = lookup.arguments + [text]
+            result.isSought = true
         } else {
-            result = compiled(
-                isNegated ? "NOT \(sql)" : sql, [text], field, isSought: false, isUnindexed: !isNegated)
+            result.unindexed = [field.name]
         }
         result.readsWholeValues = operation == .contains
         return result
     }
 
     private func compiled(
-        _ sql: String, _ values: [DatabaseValue], _ field: Field, isSought: Bool, isUnindexed: Bool = false
+        _ sql: String, _ values: [DatabaseValue], _ field: Field, _ shape: CompiledFilter.Shape?
     ) -> CompiledFilter {
-        let isIndexed = table.isIndexed(field.name)
+        guard table.isIndexed(field.name) else {
+            return CompiledFilter(sql: sql, arguments: values, unindexed: [field.name])
+        }
         return CompiledFilter(
-            sql: sql, arguments: values, isSought: isSought && isIndexed,
-            unindexed: isIndexed && !isUnindexed ? [] : [field.name])
+            sql: sql, arguments: values,
+            lookup: shape.map { CompiledFilter.Lookup(field: field.name, column: table.sql(of: field), shape: $0) },
+            isSought: shape?.isNegation == false)
     }
 }

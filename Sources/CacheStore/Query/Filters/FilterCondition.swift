@@ -1,7 +1,7 @@
 internal import SQLiteStore
 
-/// A condition of a list beyond comparisons of the entity's own fields: parts of texts, fields of related records, places
-/// inside objects, and all of them combined.
+/// A condition of a list: a comparison of the entity's own fields, of fields of related records or of places inside objects, or
+/// several combined.
 package indirect enum FilterCondition: Sendable, Equatable {
     case comparison(FilterComparison)
     case all([FilterCondition])
@@ -30,10 +30,7 @@ package indirect enum FilterCondition: Sendable, Equatable {
     var identity: [String] {
         switch self {
         case .comparison(let comparison):
-            ["\(comparison.path.count)"] + comparison.path + [
-                comparison.operation.rawValue, "\(comparison.values.count)",
-            ]
-                + comparison.values
+            comparison.identity
         case .all(let conditions): ["and", "\(conditions.count)"] + conditions.flatMap(\.identity)
         case .any(let conditions): ["or", "\(conditions.count)"] + conditions.flatMap(\.identity)
         case .not(let condition): ["not"] + condition.identity
@@ -43,12 +40,9 @@ package indirect enum FilterCondition: Sendable, Equatable {
 
 extension FilterCondition {
     /// A comparison of a field of the entity's own.
-    init(_ filter: ListQuery.Filter) {
-        let operation = FilterComparison.Operation(rawValue: filter.comparison.rawValue) ?? .equal
+    package init(field: String, comparison: FilterComparison.Operation, values: [String]) {
         self = .comparison(
-            FilterComparison(
-                parameter: filter.field, path: [filter.field],
-                operation: operation == .equal && filter.values.count > 1 ? .among : operation, values: filter.values))
+            FilterComparison(parameter: field, path: [field], operation: comparison, values: values))
     }
 }
 
@@ -94,7 +88,7 @@ package struct FilterComparison: Sendable, Equatable {
     /// A field, or the way to it: a relation to one record, and places inside an object.
     package var path: [String]
     package var operation: Operation
-    /// As written by the caller; several only for `among` and `notAmong`.
+    /// As written by the caller; several mean any of them.
     package var values: [String]
 
     package init(parameter: String, path: [String], operation: Operation, values: [String]) {
@@ -102,6 +96,11 @@ package struct FilterComparison: Sendable, Equatable {
         self.path = path
         self.operation = operation
         self.values = values
+    }
+
+    /// What distinguishes it from others.
+    var identity: [String] {
+        ["\(path.count)"] + path + [operation.rawValue, "\(values.count)"] + values
     }
 
     var value: String { values.first ?? "" }

@@ -8,16 +8,14 @@ struct FilterValues {
     let table: EntityTable
     let context: FilterContext
 
-    /// The values of texts, each once. `name`: what an error calls the field. `isWhole`: whether whole values are compared,
-    /// so that a value outside an enum is a mistake.
-    func values(_ texts: [String], of field: Field, named name: String, isWhole: Bool) throws(CacheError)
-        -> [DatabaseValue]
-    {
+    /// The values that a comparison has for a field, each once. Of whole values, one outside an enum is a mistake.
+    func values(of comparison: FilterComparison, _ field: Field) throws(CacheError) -> [DatabaseValue] {
         var values: [DatabaseValue] = []
         var seen: Set<DatabaseValue> = []
         var seenTexts: Set<ExactText> = []
-        for text in texts {
-            let value = try value(text, of: field, named: name, isWhole: isWhole)
+        for text in comparison.values {
+            let value = try value(
+                text, of: field, named: comparison.parameter, isWhole: comparison.operation.isOfWholeValues)
             let isNew =
                 if case .string(let text) = value.storage {
                     seenTexts.insert(text.exact).inserted
@@ -29,7 +27,9 @@ struct FilterValues {
         return values
     }
 
-    func value(_ text: String, of field: Field, named name: String, isWhole: Bool) throws(CacheError) -> DatabaseValue {
+    private func value(
+        _ text: String, of field: Field, named name: String, isWhole: Bool
+    ) throws(CacheError) -> DatabaseValue {
         if field.sealed { return try context.sealed(text, of: field, in: table.entity).databaseValue }
         switch field.kind {
         case .integer, .number, .money:

@@ -18,8 +18,8 @@ final class ListForm: Sendable {
     /// See `ListStatement.selection`.
     private let selection: String
     private let limit: DatabaseValue
-    /// The values bound to the filter's condition.
-    private let arguments: [DatabaseValue]
+    /// What every row meets, with the values bound to it.
+    private let condition: BoundSQL
     /// The text of each statement, made on demand: most pages need only the first, and making one takes as long as
     /// reading five records.
     private let texts: Mutex<[String?]>
@@ -28,13 +28,12 @@ final class ListForm: Sendable {
     init(
         _ filter: ListFilter, _ order: ListOrder, _ selection: String, limit: Int, after position: [DatabaseValue]?
     ) {
-        var arranged = filter
-        arranged.arrange(for: order, hasCursor: position != nil)
+        let arranged = filter.arranged(for: order, hasCursor: position != nil)
         self.filter = arranged
         self.order = order
         self.selection = selection
         self.limit = (limit + 1).databaseValue
-        arguments = arranged.arguments
+        condition = arranged.condition
         ranges = position.map(order.conditions) ?? [(sql: "", values: 0)]
         let all = arranged.alternatives.count * ranges.count
         count = arranged.isMerged && all > 1 ? 1 : all
@@ -63,14 +62,14 @@ final class ListForm: Sendable {
     }
 
     private func part(_ place: Int) -> String {
-        var whole = filter.condition
+        var whole = condition.sql
         for part in [filter.alternatives[place / ranges.count].sql, ranges[place % ranges.count].sql]
         where !part.isEmpty { whole += " AND \(part)" }
         return select(whole)
     }
 
     private func arguments(_ place: Int, _ position: [DatabaseValue]) -> [DatabaseValue] {
-        var all = arguments
+        var all = condition.arguments
         all += filter.alternatives[place / ranges.count].arguments
         all += position.prefix(ranges[place % ranges.count].values)
         if filter.isSearchedFirst { all.append(limit) }

@@ -3,9 +3,7 @@ package import EntitySchema
 /// A request for a list; every name in it is checked against the schema before it reaches SQL.
 package struct ListQuery: Sendable, Equatable {
     package var entity: String
-    package var filters: [Filter]
-    /// What `filters` cannot express.
-    package var conditions: [FilterCondition] = []
+    package var filters: [FilterCondition]
     /// Empty for the entity's own order.
     package var sort: [SortTerm]
     /// The only fields to show, besides the key; nil for whole records.
@@ -23,9 +21,8 @@ package struct ListQuery: Sendable, Equatable {
     package var mostBytes = ListPage.mostBytes
 
     package init(
-        entity: String, filters: [Filter] = [], sort: [SortTerm] = [], fields: [String]? = nil, limit: Int = 50,
-        cursor: String? = nil,
-        sync: SyncFilter? = nil, count: Bool = false
+        entity: String, filters: [FilterCondition] = [], sort: [SortTerm] = [], fields: [String]? = nil, limit: Int = 50,
+        cursor: String? = nil, sync: SyncFilter? = nil, count: Bool = false
     ) {
         self.entity = entity
         self.filters = filters
@@ -38,7 +35,7 @@ package struct ListQuery: Sendable, Equatable {
     }
 
     /// Whether the search index has a part in it, and so has to be up to date.
-    package var usesSearch: Bool { search != nil || conditions.contains(where: \.usesSearch) }
+    package var usesSearch: Bool { search != nil || filters.contains(where: \.usesSearch) }
 
     /// A state that `_sync.state` shows.
     package enum SyncFilter: String, Sendable, Equatable, CaseIterable {
@@ -49,49 +46,6 @@ package struct ListQuery: Sendable, Equatable {
 
         /// Whether the queue shows which records these are. All others are synced.
         var isSought: Bool { self != .synced }
-    }
-
-    package struct Filter: Sendable, Equatable {
-        package enum Comparison: String, Sendable, Equatable, CaseIterable {
-            case equal = "eq"
-            case notEqual = "ne"
-            case less = "lt"
-            case atMost = "lte"
-            case greater = "gt"
-            case atLeast = "gte"
-            case null
-
-            /// The operator between column and value; null is compared with IS.
-            var sql: String {
-                switch self {
-                case .equal: "="
-                case .notEqual: "<>"
-                case .less: "<"
-                case .atMost: "<="
-                case .greater: ">"
-                case .atLeast: ">="
-                case .null: "IS"
-                }
-            }
-
-            var isRange: Bool { [.less, .atMost, .greater, .atLeast].contains(self) }
-            /// Matches all values but one.
-            var isNegation: Bool { [.notEqual, .null].contains(self) }
-        }
-
-        package var field: String
-        package var comparison: Comparison
-        /// As written by the caller; more than one only for `equal`, meaning any of them.
-        package var values: [String]
-
-        package init(field: String, comparison: Comparison, values: [String]) {
-            self.field = field
-            self.comparison = comparison
-            self.values = values
-        }
-
-        /// Whether an index can seek the matching rows.
-        var isSought: Bool { comparison != .notEqual && !(comparison == .null && values.first == "false") }
     }
 }
 

@@ -40,12 +40,7 @@ final class ListStatement: Sendable {
                 throw Self.unknown(name, table.entity)
             }
         }
-        var filter = ListFilter(table: table, context: context)
-        for term in query.filters { try filter.add(term) }
-        for condition in query.conditions { try filter.add(condition) }
-        if let sync = query.sync { filter.add(sync) }
-        if let search = query.search { try filter.add(search) }
-        all = filter
+        all = try ListFilter(query, table, context)
         mark = Self.mark(query, order)
         var position: [DatabaseValue]?
         if let cursor = query.cursor {
@@ -104,8 +99,10 @@ final class ListStatement: Sendable {
         }
     }
 
-    var countSQL: String { "SELECT count(*) FROM \(table.name) WHERE \(all.condition)" }
-    var countArguments: [DatabaseValue] { all.arguments }
+    var count: BoundSQL {
+        let condition = all.condition
+        return ("SELECT count(*) FROM \(table.name) WHERE \(condition.sql)", condition.arguments)
+    }
 
     /// A value too long for a cursor is shortened; the rows with other values of the same beginning are then skipped.
     func cursor(after position: [DatabaseValue]) -> String {
@@ -116,11 +113,9 @@ final class ListStatement: Sendable {
 
     /// The fields without an index that make the query read a whole table; empty if it does not.
     var unindexed: [String] {
-        let isSought = query.filters.contains { table.isIndexed($0.field) && $0.isSought } || all.isSoughtByOthers
         var missing = all.scanned
-        if query.sync?.isSought != true && query.search == nil && !isSought {
-            let asked = query.filters.map(\.field) + query.sort.prefix(1).map(\.field)
-            missing += asked.filter { !table.isIndexed($0) } + all.unindexed
+        if !all.isSought {
+            missing += all.unindexed + query.sort.prefix(1).map(\.field).filter { !table.isIndexed($0) }
         }
         return missing.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
     }
@@ -142,17 +137,12 @@ final class ListStatement: Sendable {
 
     /// The mark of a list with these filters in this order.
     private static func mark(_ query: ListQuery, _ order: ListOrder) -> [UInt8] {
-        // The number distinguishes cursors whose positions have another form.
+        // The number distinguishes cursors of other forms.
         var parts: [String] = []
         parts.reserveCapacity(16)
-        parts += ["2", query.entity, query.sync?.rawValue ?? ""]
+        parts += ["3", query.entity, query.sync?.rawValue ?? ""]
         if let search = query.search { parts += ["q", search.text] }
-        for filter in query.filters {
-            parts.append(filter.field)
-            parts.append(filter.comparison.rawValue)
-            parts += filter.values
-        }
-        for condition in query.conditions { parts += ["where"] + condition.identity }
+        for filter in query.filters { parts += filter.identity }
         for term in order.terms {
             parts.append(term.field)
             parts.append(term.descending ? "desc" : "asc")

@@ -15,7 +15,7 @@ extension Handlers {
         try await list(self.entity(relation.entity), request, isTried: false) { query in
             // Uses the record's current key; the caller may send an earlier one.
             let current = try JSONText(recordBytes(entity, key))[entity.key]?.plain ?? ""
-            query.filters.append(ListQuery.Filter(field: field, comparison: .equal, values: [current]))
+            query.filters.append(FilterCondition(field: field, comparison: .equal, values: [current]))
         }
     }
 

@@ -47,12 +47,12 @@ struct LongListTests {
         let inside: [FilterCondition] = [.test("notes", .contains, "A"), .not(.test("notes", .contains, "b"))]
         for condition in inside + [.all(inside), .any(inside)] {
             var query = ListQuery(entity: "orders", limit: 20)
-            query.conditions = [condition]
+            query.filters = [condition]
             #expect(try cache.store.quickList(query) == nil)
             #expect(try await cache.store.anyList(query).count == 10)
         }
         var query = ListQuery(entity: "orders", limit: 20)
-        query.conditions = [.test("notes", .starts, "A")]
+        query.filters = [.test("notes", .starts, "A")]
         #expect(try cache.store.quickList(query, thousands: 1000)?.count == 10)
     }
 
