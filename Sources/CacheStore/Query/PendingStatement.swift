@@ -158,7 +158,8 @@ struct PendingStatement {
 
     private func requireKnown(_ filter: FilterComparison, among known: [String]) throws(CacheError) {
         guard filter.operation == .equal else {
-            throw .badQuery(field: filter.parameter, message: "\(filter.parameter) takes no comparison; use \(filter.parameter)=")
+            let name = filter.parameter
+            throw .badQuery(field: name, message: "\(name) takes no comparison; use \(name)=")
         }
         for value in filter.values where !known.contains(value) {
             throw Self.unknown(filter.parameter, value, among: known, field: filter.parameter)

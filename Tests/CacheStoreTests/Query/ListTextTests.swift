@@ -2,6 +2,7 @@ import EntitySchema
 import Foundation
 import GRDB
 import JSONText
+import SQLiteStore
 import Testing
 
 @testable import CacheStore
@@ -90,4 +91,9 @@ struct ListTextTests {
         }
         #expect(ListCursor.values(of: cursor, mark: ListCursor.mark(of: ["other"])) == nil)
     }
+}
+
+extension ListStatement {
+    /// All of its statements.
+    var statements: [BoundSQL] { (0..<form.count).map(statement) }
 }

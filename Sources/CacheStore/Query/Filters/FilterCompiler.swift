@@ -120,7 +120,9 @@ struct FilterCompiler {
         }
         guard !field.sealed || operation.isOfWholeValues else { throw comparison.refusal(FilterValues.sealedRefusal) }
         let column = table.sql(of: field)
-        let values = try FilterValues(table: table, context: context).values(of: comparison, field)
+        let values = try FilterValues(
+            table: table, context: context, field: field, comparison: comparison
+        ).all()
         guard operation.isOfWholeValues else {
             let sql = "\(column) \(operation.sql) ?"
             guard !isNegated else { return compiled("NOT (\(sql))", values, field, nil) }
@@ -139,7 +141,7 @@ struct FilterCompiler {
     private func null(_ comparison: FilterComparison, _ field: Field, _ isNegated: Bool) throws(CacheError)
         -> CompiledFilter
     {
-        let wantsNull = try FilterValues.flag(comparison.value, named: comparison.parameter) != isNegated
+        let wantsNull = try FilterValues.flag(of: comparison) != isNegated
         let column = table.sql(of: field)
         return wantsNull
             ? compiled(table.isNull(column), [], field, .equal) : compiled("\(column) IS NOT NULL", [], field, .notNull)

@@ -19,7 +19,7 @@ struct PlaceCondition {
         let part: BoundSQL
         switch comparison.operation {
         case .null:
-            let wantsNull = try FilterValues.flag(comparison.value, named: comparison.parameter) != isNegated
+            let wantsNull = try FilterValues.flag(of: comparison) != isNegated
             part = (
                 "(SELECT coalesce(type, 'null') \(wantsNull ? "=" : "<>") 'null' FROM \(place.sql))", place.arguments
             )

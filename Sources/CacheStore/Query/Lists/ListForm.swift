@@ -12,7 +12,7 @@ final class ListForm: Sendable {
     /// The number of statements; 0 after a position that nothing follows, which only a forged cursor has.
     let count: Int
     /// The condition of each range, and how many leading values of the position are bound to it.
-    let ranges: [(sql: String, values: Int)]
+    private let ranges: [(sql: String, values: Int)]
     private let filter: ListFilter
     private let order: ListOrder
     /// See `ListStatement.selection`.
@@ -24,17 +24,17 @@ final class ListForm: Sendable {
     /// reading five records.
     private let texts: Mutex<[String?]>
 
-    /// `filter` is not arranged yet. `position`: any position that the form is for; nil for the first page.
+    /// `filter` is not arranged yet. `position`: any position that the form is for; empty for the first page.
     init(
-        _ filter: ListFilter, _ order: ListOrder, _ selection: String, limit: Int, after position: [DatabaseValue]?
+        _ filter: ListFilter, _ order: ListOrder, _ selection: String, limit: Int, after position: [DatabaseValue]
     ) {
-        let arranged = filter.arranged(for: order, hasCursor: position != nil)
+        let arranged = filter.arranged(for: order, hasCursor: !position.isEmpty)
         self.filter = arranged
         self.order = order
         self.selection = selection
         self.limit = (limit + 1).databaseValue
         condition = arranged.condition
-        ranges = position.map(order.conditions) ?? [(sql: "", values: 0)]
+        ranges = position.isEmpty ? [(sql: "", values: 0)] : order.conditions(after: position)
         let all = arranged.alternatives.count * ranges.count
         count = arranged.isMerged && all > 1 ? 1 : all
         texts = Mutex(Array(repeating: nil, count: count))
@@ -43,6 +43,11 @@ final class ListForm: Sendable {
     /// One statement of the page after `position`, which is empty for the first page.
     func statement(_ place: Int, after position: [DatabaseValue]) -> BoundSQL {
         (sql(place), isMerged ? parts.flatMap { arguments($0, position) } + [limit] : arguments(place, position))
+    }
+
+    /// The ranges after a position; a single one without a condition if that is empty.
+    func ranges(after position: [DatabaseValue]) -> [BoundSQL] {
+        ranges.map { ($0.sql, Array(position.prefix($0.values))) }
     }
 
     private var parts: Range<Int> { 0..<(filter.alternatives.count * ranges.count) }

@@ -6,7 +6,7 @@ internal import Synchronization
 
 /// One list as SQL. Names come from the schema; values are always bound.
 ///
-/// What is the same for all its pages is made once; `ListParts` is what differs.
+/// What is the same for all its pages is made once; only `position` and the form of its statements differ.
 final class ListStatement: Sendable {
     private let table: EntityTable
     private let query: ListQuery
@@ -17,8 +17,9 @@ final class ListStatement: Sendable {
     private let all: ListFilter
     /// `SELECT` with its columns, up to the condition.
     private let selection: String
-    /// Run one after the other, they give the list from the cursor on, each at most one row more than a page.
-    let statements: ListParts
+    let form: ListForm
+    /// The cursor's; empty without a cursor.
+    private let position: [DatabaseValue]
     /// The form of pages after positions without nulls, which are nearly all; nil until the first is read.
     private let laterForm = Mutex<ListForm?>(nil)
 
@@ -42,11 +43,10 @@ final class ListStatement: Sendable {
         }
         all = try ListFilter(query, table, context)
         mark = Self.mark(query, order)
-        var position: [DatabaseValue]?
-        if let cursor = query.cursor {
-            position = try ListCursor.position(cursor, mark: mark, columns: order.terms.count + 1)
-        }
-        statements = ListParts(ListForm(all, order, selection, limit: query.limit, after: position), after: position)
+        position = try query.cursor.map { [mark, order] (cursor) throws(CacheError) in
+            try ListCursor.position(cursor, mark: mark, columns: order.terms.count + 1)
+        } ?? []
+        form = ListForm(all, order, selection, limit: query.limit, after: position)
     }
 
     /// The same list from another cursor on.
@@ -57,8 +57,8 @@ final class ListStatement: Sendable {
         mark = list.mark
         all = list.all
         selection = list.selection
-        let position = try ListCursor.position(cursor, mark: mark, columns: order.terms.count + 1)
-        statements = ListParts(list.form(after: position), after: position)
+        position = try ListCursor.position(cursor, mark: mark, columns: order.terms.count + 1)
+        form = list.form(after: position)
     }
 
     private func form(after position: [DatabaseValue]) -> ListForm {
@@ -86,12 +86,17 @@ final class ListStatement: Sendable {
 
     // MARK: Statements
 
-    var isOneStatement: Bool { statements.count == 1 }
+    var isOneStatement: Bool { form.count == 1 }
+
+    /// One of the statements that, run one after the other, give the list from the cursor on, each at most one row more than a
+    /// page.
+    func statement(_ place: Int) -> BoundSQL { form.statement(place, after: position) }
 
     /// Reads the list until `row` returns false. Call it in a snapshot, unless it is one statement.
     func read(_ connection: ReadConnection, row: (OpaquePointer) -> Bool) throws {
         var goesOn = true
-        for statement in statements where goesOn {
+        for place in 0..<form.count where goesOn {
+            let statement = statement(place)
             try connection.query(statement.sql, statement.arguments) {
                 goesOn = row($0)
                 return goesOn
@@ -132,7 +137,8 @@ final class ListStatement: Sendable {
         guard let match = all.match, all.isByWordsAlone, let first = order.terms.first,
             first.field != table.entity.key, table.isIndexed(first.field)
         else { return nil }
-        return SearchWalk(table: table, match: match, order: order, ranges: statements.ranges, selection: selection)
+        return SearchWalk(
+            table: table, match: match, order: order, ranges: form.ranges(after: position), selection: selection)
     }
 
     /// The mark of a list with these filters in this order.
