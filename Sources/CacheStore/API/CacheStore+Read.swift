@@ -18,7 +18,7 @@ extension CacheStore {
         _ entity: String, key: String, labels: Bool = false, keepsVersion: Bool = false
     ) throws -> ShownRecord? {
         let reading = try reading(entity)
-        let extras = labels ? reading.extras.labelled(reading.table.entity) : reading.extras
+        let extras = reading.extras.with(labels: labels, of: reading.table.entity)
         if let found = try record(reading.one, key, extras, keepsVersion && !labels) { return found }
         return try currentKey(of: key, entity).flatMap { try record(reading.one, $0, extras) }
     }
@@ -36,7 +36,7 @@ extension CacheStore {
     ) async throws -> ShownRecord? {
         guard !include.isEmpty else { return try shown(entity, key: key, labels: labels) }
         let reading = try reading(entity)
-        let extras = labels ? reading.extras.labelled(reading.table.entity) : reading.extras
+        let extras = reading.extras.with(labels: labels, of: reading.table.entity)
         if let found = try await expanded(entity, key, include, extras, caller) { return found }
         guard let current = try currentKey(of: key, entity) else { return nil }
         return try await expanded(entity, current, include, extras, caller)
@@ -78,13 +78,13 @@ extension CacheStore {
     ) throws -> PreparedList {
         let reading = try reading(query.entity)
         let table = reading.table
-        let extraColumns = Includer.columns(for: include, table)
+        let extraColumns = include.isEmpty ? [] : Includer.columns(for: include, table)
         let statement = try QueryMistakes.checked(query, parts: query.parts) { (query: ListQuery) throws(CacheError) in
             try ListStatement(
                 table: table, query: query, context: filterContext, common: reading.lists,
                 extraColumns: extraColumns)
         }
-        let extras = query.labels ? reading.extras.labelled(table.entity) : reading.extras
+        let extras = reading.extras.with(labels: query.labels, of: table.entity)
         let included = Inclusion.entities(of: include).compactMap { queries.records[$0]?.large }
         return PreparedList(
             query: query, include: include, statement: statement, extras: extras, large: [reading.large] + included,
@@ -255,13 +255,15 @@ extension CacheStore {
                 records.append(Includer.open(statement, include, at: RecordSelect.end(table), extras: extras))
                 return false
             }
-            let includer = Includer(
-                connection: connection, labels: extras.labels != nil, context: filterContext, isQuick: isQuick)
-            records = try includer.closed(records, including: include)
+            records = try includer(extras, isQuick: isQuick, connection).closed(records, including: include)
         }
         return records.first.map { record in
             ShownRecord(bytes: record.bytes, version: RecordVersion(of: record.bytes, ownLength: record.ownLength))
         }
+    }
+
+    private func includer(_ extras: RecordExtras, isQuick: Bool, _ connection: ReadConnection) -> Includer {
+        Includer(connection: connection, labels: extras.labels != nil, context: filterContext, isQuick: isQuick)
     }
 
     /// Call this in a snapshot.
@@ -283,9 +285,7 @@ extension CacheStore {
             end.note(records.count, bytes: size, statement)
             return true
         }
-        let includer = Includer(
-            connection: connection, labels: extras.labels != nil, context: filterContext, isQuick: isQuick)
-        let closed = try includer.closed(records, including: include)
+        let closed = try includer(extras, isQuick: isQuick, connection).closed(records, including: include)
         let next = closed.count < records.count ? list.cursor(after: positions[closed.count - 1]) : end.next
         let length = closed.reduce(prepared.opening.utf8CodeUnitCount + 2) { $0 + $1.bytes.count + 1 }
         let bytes = OutputBuffer.bytes(capacity: length) { output in

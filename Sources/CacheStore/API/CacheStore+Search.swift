@@ -90,11 +90,7 @@ extension CacheStore {
     }
 
     private static func isIndexed(_ table: SearchTable, _ connection: ReadConnection) throws -> Bool {
-        let sql = """
-            SELECT indexed_to >= (SELECT coalesce(max(_pk), 0) FROM \(table.table.name)) FROM sync_search
-            WHERE entity = ?
-            """
-        return try connection.first(sql, [table.entity.name.databaseValue]) { sqlite3_column_int64($0, 0) != 0 } ?? true
+        try connection.first(table.lag) { sqlite3_column_int64($0, 0) <= 0 } ?? true
     }
 
     // MARK: Keeping the index current

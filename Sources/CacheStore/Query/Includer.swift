@@ -61,8 +61,7 @@ struct Includer {
 
     /// The columns that `open` needs for a record with these inclusions.
     static func columns(for include: [Inclusion], _ table: EntityTable) -> [String] {
-        guard !include.isEmpty else { return [] }
-        return ["_key"]
+        ["_key"]
             + include.map { inclusion in
                 if case .one(let field) = inclusion.relation.kind { table.sql(for: field) } else { "NULL" }
             }
@@ -149,8 +148,7 @@ struct Includer {
     // MARK: One relation
 
     private func extras(of table: EntityTable) -> RecordExtras {
-        let extras = RecordExtras(table, sealers)
-        return labels ? extras.labelled(table.entity) : extras
+        RecordExtras(table, sealers).with(labels: labels, of: table.entity)
     }
 
     /// Each record of a part is shown at least once, so what the parts before it have is taken from the limit.
@@ -177,10 +175,10 @@ struct Includer {
     }
 
     private func ones(_ inclusion: Inclusion, _ table: EntityTable, keys: [String]) throws -> [ExactText: Part] {
-        let columns = Self.columns(for: inclusion.nested, table)
+        let columns = Self.columns(for: inclusion.nested, table).joined(separator: ", ")
         let sql = """
-            SELECT \(RecordSelect(table: table).columns), \((columns.isEmpty ? ["_key"] : columns).joined(separator: ", "))
-            FROM \(table.name) WHERE _key IN (SELECT value FROM json_each(?)) AND _deleted = 0
+            SELECT \(RecordSelect(table: table).columns), \(columns) FROM \(table.name)
+            WHERE _key IN (SELECT value FROM json_each(?)) AND _deleted = 0
             """
         let extras = extras(of: table)
         let first = RecordSelect.end(table)
@@ -234,14 +232,13 @@ struct Includer {
     private static func childrenSQL(
         _ table: EntityTable, by column: String, _ order: ListOrder, _ nested: [Inclusion]
     ) -> String {
-        let columns = columns(for: nested, table)
+        let columns = columns(for: nested, table).joined(separator: ", ")
         return """
             WITH child AS (
               SELECT _pk AS _child, \(column) AS _parent,
                 row_number() OVER (PARTITION BY \(column) ORDER BY \(order.sql)) AS _n
               FROM \(table.name) WHERE \(column) IN (SELECT value FROM json_each(?1)) AND _deleted = 0)
-            SELECT \(RecordSelect(table: table).columns)\(order.extraColumns), _parent, _n,
-              \((columns.isEmpty ? ["_key"] : columns).joined(separator: ", "))
+            SELECT \(RecordSelect(table: table).columns)\(order.extraColumns), _parent, _n, \(columns)
             FROM child CROSS JOIN \(table.name) ON _pk = _child WHERE _n <= \(mostChildren + 1) LIMIT ?2
             """
     }

@@ -7,7 +7,7 @@ internal import JSONText
 /// A class only because each step of a read copies what holds it.
 final class RecordExtras: Sendable {
     let computed: ComputedMembers
-    /// Nil to show none; see `labelled`.
+    /// Nil to show none; see `with(labels:of:)`.
     let labels: RecordLabels?
     /// Nil when readers see nothing that is stored sealed.
     let sealer: RecordSealer?
@@ -29,6 +29,8 @@ final class RecordExtras: Sendable {
         self.labels = labels
     }
 
-    /// The same with the labels of the entity's enum values.
-    func labelled(_ entity: Entity) -> RecordExtras { RecordExtras(self, RecordLabels(entity)) }
+    /// The same, with the labels of the entity's enum values if they are asked for.
+    func with(labels: Bool, of entity: Entity) -> RecordExtras {
+        labels ? RecordExtras(self, RecordLabels(entity)) : self
+    }
 }

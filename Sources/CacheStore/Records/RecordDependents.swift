@@ -131,11 +131,9 @@ struct RecordDependents {
         guard try !transaction.isQueueEmpty() else { return }
         for version in versions {
             guard let owner = self.key(version.shown[reference.place], reference, version) else { continue }
-            let isDeleted = try Bool.fetchOne(
-                db.cachedStatement(
-                    sql: "SELECT _deleted FROM \(EntityTable.name(of: reference.tie.entity)) WHERE _key = ?"),
-                arguments: [owner])
-            if isDeleted == true { return transaction.stale.insert(key, of: entity.name, .owner) }
+            if try RecordRow.isDeleted(owner, of: reference.tie.entity, db) == true {
+                return transaction.stale.insert(key, of: entity.name, .owner)
+            }
         }
     }
 

@@ -92,7 +92,7 @@ final class RecordPlan: Sendable {
         _ entity: Entity, in schema: EntitySchema, hooks: [HookRule], marks: [String: RecordMarks],
         _ numbers: inout StatementNumbers
     ) {
-        let search = SearchNotes(entity)
+        let search = SearchTable(entity)
         let table = EntityTable(entity: entity)
         self.table = table
         statements = RecordStatements(table, &numbers)
@@ -121,9 +121,12 @@ final class RecordPlan: Sendable {
         columnFields = table.storedFields.map { ($0.place(in: names), ColumnValue.Kind($0)) }
         references = Self.references(entity, schema, marks, watched: names)
         owned = Self.owned(by: entity, schema)
-        searchNotes = (search?.parts ?? []).map { RecordSearchNote($0, of: entity, watched: names, &numbers) }
+        searchNotes =
+            search.map { search in
+                search.parts.map { RecordSearchNote($0, of: search, watched: names, &numbers) }
+            } ?? []
         searchDeletion = search.map { numbers.next($0.afterDeletion) }
-        searchEnd = search.map { numbers.next($0.indexedTo) }
+        searchEnd = search.map { numbers.next($0.end) }
         // No document has those that are computed on reading, unless a local edit is laid over it: then it is made again.
         let derived = entity.derivedFields.filter { !$0.isComputedOnReading }
         hasDerivedFields = !derived.isEmpty
@@ -230,7 +233,7 @@ final class RecordPlan: Sendable {
         }
     }
 
-    private static func computed(_ entity: Entity, watched: [String], _ search: SearchNotes?) -> [Computed] {
+    private static func computed(_ entity: Entity, watched: [String], _ search: SearchTable?) -> [Computed] {
         entity.fields.compactMap { field in
             guard field.isComputedOnReading, let derivation = field.derivation else { return nil }
             let places = derivation.ownFields.map { ($0, watched.firstIndex(of: $0) ?? 0) }
@@ -242,7 +245,7 @@ final class RecordPlan: Sendable {
     }
 
     private static func watched(
-        _ entity: Entity, _ schema: EntitySchema, _ reminders: [ReminderSchedule], _ search: SearchNotes?
+        _ entity: Entity, _ schema: EntitySchema, _ reminders: [ReminderSchedule], _ search: SearchTable?
     ) -> [String] {
         var names = EntityTable(entity: entity).storedFields.map(\.name)
         names += entity.ties.flatMap { [$0.field] + counted(by: $0, entity, schema).sorted() }

@@ -40,8 +40,14 @@ struct RecordRow {
 
     /// Whether the record is hidden from readers: deleted, or never there.
     func isDeleted(_ key: String) throws -> Bool {
+        try Self.isDeleted(key, of: table.entity.name, db) ?? true
+    }
+
+    /// The same for a record of the entity with this name; nil if there is none.
+    static func isDeleted(_ key: String, of entity: String, _ db: Database) throws -> Bool? {
         try Bool.fetchOne(
-            db.cachedStatement(sql: "SELECT _deleted FROM \(table.name) WHERE _key = ?"), arguments: [key]) ?? true
+            db.cachedStatement(sql: "SELECT _deleted FROM \(EntityTable.name(of: entity)) WHERE _key = ?"),
+            arguments: [key])
     }
 
     /// Whether `record` belongs to an owner whose deletion is queued, and goes with it.
@@ -50,11 +56,7 @@ struct RecordRow {
             guard let owner = table.entity.value(of: tie.field, in: record)?.plain, !owner.isEmpty,
                 tie.entity != table.entity.name || owner.exact != key.exact
             else { continue }
-            let isDeleted = try Bool.fetchOne(
-                db.cachedStatement(
-                    sql: "SELECT _deleted FROM \(EntityTable.name(of: tie.entity)) WHERE _key = ?"),
-                arguments: [owner])
-            if isDeleted == true { return true }
+            if try Self.isDeleted(owner, of: tie.entity, db) == true { return true }
         }
         return false
     }

@@ -16,15 +16,17 @@ struct RecordSearchNote: Sendable {
     private let taking: NumberedSQL?
     /// The place of each field among the watched ones, and the kind of value that reads the same here and in SQL.
     private let values: [(place: Int, kind: JSONText.Kind)]
+    /// Whether the values are without the separators of numbers (`FragmentMark.bare`).
     private let leavesOutSeparators: Bool
 
-    init(_ part: SearchNotes.Part, of entity: Entity, watched: [String], _ numbers: inout StatementNumbers) {
+    init(_ part: SearchPart, of search: SearchTable, watched: [String], _ numbers: inout StatementNumbers) {
+        let entity = search.entity
         fields = RecordPlan.fields(part.fields, in: watched)
-        reading = numbers.next(part.reading)
+        reading = numbers.next(search.noteReading(part))
         let kinds = part.fields.compactMap { $0 == entity.key ? nil : entity[field: $0]?.plainKind }
-        taking = kinds.count == part.fields.count ? numbers.next(part.taking) : nil
+        taking = kinds.count == part.fields.count ? numbers.next(search.noteTaking(part)) : nil
         values = zip(part.fields, kinds).map { (watched.firstIndex(of: $0) ?? 0, $1) }
-        leavesOutSeparators = part.leavesOutSeparators
+        leavesOutSeparators = part.kind == .fragments
     }
 
     /// `shown`: the values of the watched fields.

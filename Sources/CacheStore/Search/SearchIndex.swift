@@ -34,13 +34,7 @@ struct SearchIndex {
 
     /// The most records that the index can be behind.
     func lag() throws -> Int64 {
-        try Int64.fetchOne(
-            db.cachedStatement(
-                sql: """
-                    SELECT (SELECT coalesce(max(_pk), 0) FROM \(table.table.name)) - indexed_to
-                    FROM sync_search WHERE entity = ?
-                    """),
-            arguments: [table.entity.name]) ?? 0
+        try Int64.fetchOne(db.cachedStatement(sql: table.lag)) ?? 0
     }
 
     /// Indexes the next records, no more after those with a megabyte in all; returns whether there may be more.

@@ -4,7 +4,7 @@ internal import SQLiteStore
 /// One entity's full-text index in SQL.
 ///
 /// Its parts (`SearchPart`) index what readers see: `EntityTable.document` of records that are not deleted.
-/// Before an indexed record changes or is deleted, its indexed values are saved as outdated entries (`SearchNotes`), for
+/// Before an indexed record changes or is deleted, its indexed values are saved as outdated entries (`noteReading`), for
 /// the parts whose fields change, and `SearchCatchUp` updates the index before the next search. `SearchIndex` adds new
 /// records.
 ///

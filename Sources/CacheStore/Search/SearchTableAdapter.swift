@@ -12,9 +12,14 @@ struct SearchTableAdapter {
 
     private var tables: [SearchTable] { schema.entities.compactMap { SearchTable($0) } }
 
+    /// What there should be, by entity.
+    private var wanted: [String: String] {
+        Dictionary(uniqueKeysWithValues: tables.map { ($0.entity.name, $0.definition) })
+    }
+
     /// Whether each entity has the index that the schema asks for.
     func isUpToDate() throws -> Bool {
-        try definitions() == Dictionary(uniqueKeysWithValues: tables.map { ($0.entity.name, $0.definition) })
+        try definitions() == wanted
     }
 
     /// What there is, by entity. Throws `.damaged` for a row that no version has written.
@@ -30,7 +35,7 @@ struct SearchTableAdapter {
 
     /// Call this before the entities' tables are migrated: SQLite drops no column that an index still reads.
     func dropOutdated() throws {
-        let wanted = Dictionary(uniqueKeysWithValues: tables.map { ($0.entity.name, $0.definition) })
+        let wanted = wanted
         for (entity, definition) in try definitions() where wanted[entity] != definition {
             try db.execute(sql: SearchTable.drop(entity))
             try db.execute(sql: "DELETE FROM sync_search WHERE entity = ?", arguments: [entity])

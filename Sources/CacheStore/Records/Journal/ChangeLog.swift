@@ -34,9 +34,7 @@ struct ChangeLog {
     /// `reason`: why, if the kind alone does not say.
     func append(_ kind: ChangeLogKind, entity: String, keys: [String], reason: ChangeLogReason? = nil) throws {
         guard !keys.isEmpty else { return }
-        try insert(
-            kind.rawValue, entity, keys: keys, fields: nil, change: nil,
-            detail: reason.map { .object(members: [$0.member]) })
+        try insert(kind.rawValue, entity, keys: keys, detail: reason.map { .object(members: [$0.member]) })
     }
 
     /// Appends an entry for a local-only write.
@@ -44,8 +42,7 @@ struct ChangeLog {
         saved key: String, of entity: String, fields: [String], detail: [(key: String, value: JSONText)]
     ) throws {
         try insert(
-            ChangeLogKind.upserted.rawValue, entity, keys: [key], fields: fields, change: nil,
-            detail: .object(members: detail))
+            ChangeLogKind.upserted.rawValue, entity, keys: [key], fields: fields, detail: .object(members: detail))
     }
 
     /// In bytes, of what an entry has of a reminder's text: anyone may snooze it, again and again.
@@ -55,7 +52,7 @@ struct ChangeLog {
         var reminder = reminder
         reminder.text = reminder.text.cut(toBytes: Self.longestText)
         try insert(
-            ChangeLogKind.reminder.rawValue, reminder.entity, keys: [reminder.key], fields: nil, change: nil,
+            ChangeLogKind.reminder.rawValue, reminder.entity, keys: [reminder.key],
             detail: .object([ChangeLogKind.reminder.rawValue: reminder.document]))
     }
 
@@ -70,7 +67,7 @@ struct ChangeLog {
     func append(_ event: HookEvent, entity: String, key: String, hooks: [String]) throws {
         guard !hooks.isEmpty else { return }
         try insert(
-            Self.hookKind, entity, keys: [key], fields: nil, change: nil,
+            Self.hookKind, entity, keys: [key],
             detail: .object(["event": .string(event.rawValue), "hooks": .array(of: hooks)]))
     }
 
@@ -133,7 +130,8 @@ struct ChangeLog {
     /// Returns the row's number.
     @discardableResult
     private func insert(
-        _ kind: String, _ entity: String, keys: [String], fields: [String]?, change: Int64?, detail: JSONText?
+        _ kind: String, _ entity: String, keys: [String], fields: [String]? = nil, change: Int64? = nil,
+        detail: JSONText?
     ) throws -> Int64 {
         var last = try records.lastNumbers()
         let number = try last.takeEntry(keys.count, about: change)
