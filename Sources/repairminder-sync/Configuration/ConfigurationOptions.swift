@@ -199,36 +199,13 @@ struct ConfigurationOptions: ParsableArguments {
     /// `NAME=VALUE`, as given.
     private var maps: [ConfigurationMap: [String]] { [.settings: upstreamSettings, .secrets: upstreamSecrets] }
 
-    /// The flags that are set.
+    /// The flags that are set. Each of their properties has the name of its key.
     var flags: [ConfigurationKey: String] {
-        let all: [ConfigurationKey: String?] = [
-            .schema: schema, .stateDirectory: stateDirectory, .secretKeyFile: secretKeyFile,
-            .instance: instance, .site: site, .schemaVersion: schemaVersion, .schemaSHA256: schemaSHA256,
-            .upstreamBaseURL: upstreamBaseURL, .upstreamAllowPlainHTTP: upstreamAllowPlainHTTP,
-            .upstreamTokenFile: upstreamTokenFile, .upstreamParallel: upstreamParallel,
-            .upstreamDeadline: upstreamDeadline, .syncInterval: syncInterval, .syncFullEvery: syncFullEvery,
-            .syncDeleteGuard: syncDeleteGuard, .syncWriteDelay: syncWriteDelay, .syncSpread: syncSpread,
-            .retryMaximumAttempts: retryMaximumAttempts, .retryBase: retryBase, .retryCap: retryCap,
-            .historyKeepDays: historyKeepDays, .historyKeepChanges: historyKeepChanges,
-            .backupEvery: backupEvery, .backupKeep: backupKeep, .backupKeepDays: backupKeepDays,
-            .contentKeepSize: contentKeepSize,
-            .listenTCP: listenTCP, .listenUnix: listenUnix, .listenAllowRemote: listenAllowRemote,
-            .listenAllowPlainHTTP: listenAllowPlainHTTP, .listenTCPWithoutToken: listenTCPWithoutToken,
-            .listenGroup: listenGroup, .listenRate: listenRate, .listenThreads: listenThreads,
-            .signalsListen: signalsListen, .signalsSecretFile: signalsSecretFile,
-            .dashboardTimeZone: dashboardTimeZone,
-            .standbyMembers: standbyMembers, .standbyKey: standbyKey, .standbyTTL: standbyTTL,
-            .standbySync: standbySync,
-            .standbyAllowPlainHTTP: standbyAllowPlainHTTP, .standbyCAFile: standbyCAFile,
-            .standbyCertificateFile: standbyCertificateFile, .standbyCertificateKeyFile: standbyCertificateKeyFile,
-            .standbyUser: standbyUser, .standbyPasswordFile: standbyPasswordFile,
-            .remindersCommand: remindersCommand, .remindersWebhook: remindersWebhook,
-            .remindersSecretFile: remindersSecretFile, .remindersDeadline: remindersDeadline,
-            .remindersHour: remindersHour,
-            .mirrorEnabled: mirrorEnabled, .mirrorDirectory: mirrorDirectory,
-            .logLevel: logLevel, .logFormat: logFormat,
-        ]
-        return all.compactMapValues(\.self)
+        let keys = Dictionary(uniqueKeysWithValues: ConfigurationKey.allCases.map { ("_\($0)", $0) })
+        return Mirror(reflecting: self).children.reduce(into: [:]) { flags, property in
+            guard let key = property.label.flatMap({ keys[$0] }) else { return }
+            flags[key] = (property.value as? Option<String?>)?.wrappedValue
+        }
     }
 }
 
