@@ -17,18 +17,9 @@ enum ChildProcess {
     ///
     /// Not Foundation's, which gives the program a process group of its own: an editor could not read the terminal then.
     static func run(_ words: [String]) async -> Int32 {
-        guard let pid = startAtTerminal(words) else { return 127 }
+        guard let pid = start(words) else { return 127 }
         let result = await end(of: pid)
         return result.isSignal ? 128 + result.status : result.status
-    }
-
-    private static func startAtTerminal(_ words: [String]) -> pid_t? {
-        var arguments = words.map { strdup($0) } + [nil]
-        defer { for word in arguments { free(word) } }
-        var attributes = Self.attributes()
-        defer { posix_spawnattr_destroy(&attributes) }
-        var pid: pid_t = 0
-        return posix_spawnp(&pid, words[0], nil, &attributes, &arguments, environ) == 0 ? pid : nil
     }
 
     /// Runs a program without input, and returns what it prints; nil if it cannot be started.
@@ -58,19 +49,22 @@ enum ChildProcess {
         }
     }
 
-    private static func start(_ words: [String], writingTo output: Int32) -> pid_t? {
+    /// With `output`, it has no input, and only that to write to.
+    private static func start(_ words: [String], writingTo output: Int32? = nil) -> pid_t? {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
-        posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
-        posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
+        if let output {
+            posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
+            posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
+            posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
+        }
         var arguments = words.map { strdup($0) } + [nil]
         defer { for word in arguments { free(word) } }
         var attributes = Self.attributes()
         defer { posix_spawnattr_destroy(&attributes) }
         var pid: pid_t = 0
-        return posix_spawn(&pid, words[0], &actions, &attributes, &arguments, environ) == 0 ? pid : nil
+        return posix_spawnp(&pid, words[0], &actions, &attributes, &arguments, environ) == 0 ? pid : nil
     }
 
     /// Waits for a program's end, on a thread that no task needs.

@@ -25,8 +25,7 @@ struct HookProgram: Sendable {
         let program = LimitedProgram(
             words: [path] + arguments.map { filled($0, delivery) },
             environment: environment.merging(Self.variables(of: delivery)) { $1 },
-            input: Array(delivery.document.bytes), deadline: deadline,
-            limits: LimitedProgram.Limits(memory: memory), report: report)
+            input: Array(delivery.document.bytes), deadline: deadline, memory: memory, report: report)
         do {
             switch try await program.run(clock: clock) {
             case .exited(0): return

@@ -9,17 +9,6 @@ import SystemCalls
 /// It runs in a process group of its own, which is killed when the time is up and after the program has ended. So of what
 /// it started, only a process that has left the group stays.
 struct LimitedProgram: Sendable {
-    /// Besides the time.
-    struct Limits: Sendable, Equatable {
-        /// In bytes; nil for none.
-        var memory: Int?
-        /// It may gain no rights, as by `sudo`.
-        var hasNoNewPrivileges = true
-
-        /// Those of this process.
-        static let none = Limits(memory: nil, hasNoNewPrivileges: false)
-    }
-
     enum End: Sendable, Equatable {
         case exited(Int32)
         case signalled(Int32)
@@ -32,7 +21,8 @@ struct LimitedProgram: Sendable {
     /// Its standard input.
     var input: [UInt8] = []
     let deadline: Duration
-    var limits = Limits.none
+    /// In bytes; nil for no limit.
+    let memory: Int?
     /// Takes each line of its standard output and error; see `ProgramOutput` for the limits.
     let report: @Sendable (_ line: String) -> Void
 
@@ -67,9 +57,10 @@ struct LimitedProgram: Sendable {
         // Held open here, the output would never end.
         defer { close(output[1]) }
         _ = fcntl(output[0], F_SETFL, O_NONBLOCK)
+        // It may gain no rights, as by `sudo`.
         var limits = clinux_program_limits(
-            no_new_privileges: self.limits.hasNoNewPrivileges ? 1 : 0, memory: UInt64(self.limits.memory ?? 0),
-            processor: self.limits.hasNoNewPrivileges ? UInt64(max(deadline.components.seconds, 0)) + 1 : 0)
+            no_new_privileges: 1, memory: UInt64(memory ?? 0),
+            processor: UInt64(max(deadline.components.seconds, 0)) + 1)
         var arguments = words.map { strdup($0) } + [nil]
         var variables = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
         defer { for text in arguments + variables { free(text) } }
