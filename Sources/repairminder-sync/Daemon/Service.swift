@@ -195,7 +195,7 @@ struct Service: Sendable {
         return StatusLine(
             status: status, pending: summary.count.pending, failed: summary.count.failed,
             conflicts: summary.openConflicts, missing: await engine.missing(status), rejection: rejection.value
-        ).text(at: host.now(), in: .current)
+        ).text(TimeText(now: host.now()))
     }
 
     private func memoryKeeper(_ engine: SyncEngine) -> MemoryKeeper {

@@ -46,6 +46,13 @@ struct TimeText: Sendable {
         return seconds < 0 ? "in \(amount)" : "\(amount) ago"
     }
 
+    /// `10:42`, with the date unless it is today.
+    func moment(_ time: Timestamp) -> String {
+        let text = local(time, seconds: false)
+        let isToday = text.prefix(10) == local(now, seconds: false).prefix(10)
+        return isToday ? String(text.dropFirst(11)) : text
+    }
+
     /// `2026-11-21 10:42`.
     private func local(_ time: Timestamp, seconds: Bool) -> String {
         let text = "\(time + .seconds(offset(time)))"
