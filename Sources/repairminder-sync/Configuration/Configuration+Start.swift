@@ -30,9 +30,7 @@ extension Configuration {
 
     /// The command that signs this daemon in.
     func loginCommand(systemFolder: String = Environment.ofThisProcess().systemFolder) -> String {
-        guard let file else { return "repairminder-sync login" }
-        if file == "\(systemFolder)/config.yaml" { return "sudo repairminder-sync login" }
-        let isPackaged = file.hasPrefix("\(systemFolder)/")
-        return (isPackaged ? "sudo " : "") + "repairminder-sync login --config \(ShellWord.quoted(file))"
+        let isPackaged = file?.hasPrefix("\(systemFolder)/") == true
+        return (isPackaged ? "sudo " : "") + command("login", systemFolder: systemFolder)
     }
 }

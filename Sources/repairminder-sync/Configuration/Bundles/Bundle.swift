@@ -57,15 +57,15 @@ struct Bundle: Sendable {
         } catch {
             throw ConfigurationError(place: files.path, problem: error.problem)
         }
-        return try read(files.contents, files.path, isLenient) { serial, schema in
-            Bundle(
-                serial: serial, schema: schema, comment: comment, contents: files.contents, signature: files.signature)
-        }
+        let (serial, schema, values) = try read(files.contents, files.path, isLenient)
+        let bundle = Bundle(
+            serial: serial, schema: schema, comment: comment, contents: files.contents, signature: files.signature)
+        return (bundle, values)
     }
 
     private static func read(
-        _ contents: [UInt8], _ path: String, _ isLenient: Bool, _ make: (Int, String?) -> Bundle
-    ) throws(ConfigurationError) -> (bundle: Bundle, values: ConfigurationFile) {
+        _ contents: [UInt8], _ path: String, _ isLenient: Bool
+    ) throws(ConfigurationError) -> (serial: Int, schema: String?, values: ConfigurationFile) {
         let root = try ConfigurationFile.root(of: String(decoding: contents, as: UTF8.self), path: path)
         let known = ["bundle", "config", "schema"]
         for (name, _) in root?.mapping ?? [:] where !known.contains(name.string ?? "") {
@@ -89,7 +89,7 @@ struct Bundle: Sendable {
         guard schema == nil || values.values[.schema] == nil else {
             throw ConfigurationError(place: path, problem: "it has a schema and names one in config.schema; remove one")
         }
-        return (make(serial, schema?.scalar?.string), values)
+        return (serial, schema?.scalar?.string, values)
     }
 
     /// Opened once: another user could put a pipe, or a longer file, there after a look at its name.

@@ -8,15 +8,11 @@ struct ConfigurationReader {
     let layers: ConfigurationLayers
     let values: ConfigurationValues
     let maps: ConfigurationMaps
-    private let hooks: [ConfigurationFile.Hooks]
     private let environment: Environment
     private let file: String?
-    /// Those of the folder beside it.
-    private let parts: [String]
-    private let bundle: Bundle?
-    private let bundleWarning: String?
+    private let contents: ConfigurationFiles.Contents
     /// What a lenient reader left out.
-    let problem: ConfigurationError?
+    var problem: ConfigurationError? { contents.problem }
 
     /// Reads the file at `path` and its folder; without a path, the system's file and folder if they exist.
     ///
@@ -28,14 +24,9 @@ struct ConfigurationReader {
     ) throws(ConfigurationError) {
         var files = ConfigurationFiles(named: path, environment: environment)
         files.bundle = bundle
-        let contents = try files.contents(isLenient: isLenient)
+        contents = try files.contents(isLenient: isLenient)
         file = files.path
-        parts = contents.parts
-        self.bundle = contents.bundle
-        bundleWarning = contents.warning
-        problem = contents.problem
         layers = ConfigurationLayers(flags: flags, environment: environment.variables, file: contents.file)
-        hooks = contents.file?.hooks ?? []
         values = ConfigurationValues(layers: layers)
         self.maps = ConfigurationMaps(flags: maps, variables: environment.variables, file: contents.file)
         self.environment = environment
@@ -51,7 +42,7 @@ struct ConfigurationReader {
     /// Throws for the first invalid value.
     func configuration() throws(ConfigurationError) -> Configuration {
         Configuration(
-            file: file, parts: parts, schema: try schema(), schemaPin: try schemaPin(), bundle: bundleInUse,
+            file: file, parts: contents.parts, schema: try schema(), schemaPin: try schemaPin(), bundle: bundleInUse,
             stateDirectory: try stateDirectory(),
             secretKeyFile: try path(.secretKeyFile) ?? credential("secret-key"), instance: try values.name(.instance),
             site: try values.name(.site), upstream: try upstream(),
@@ -77,7 +68,7 @@ struct ConfigurationReader {
             log: Configuration.Log(
                 level: try values.choice(.logLevel, else: Logger.Level.info),
                 format: try values.choice(.logFormat, else: LogFormat.text)),
-            warnings: [bundleWarning].compactMap(\.self) + unknownVariables())
+            warnings: [contents.warning].compactMap(\.self) + unknownVariables())
     }
 
     // MARK: Sections
@@ -183,7 +174,7 @@ struct ConfigurationReader {
     func hookSettings() throws(ConfigurationError) -> [HookSettings] {
         guard let file else { return [] }
         var settings: [HookSettings] = []
-        for section in hooks {
+        for section in contents.file?.hooks ?? [] {
             let reader = HookReader(file: section.path) { environment.absolute($0, from: environment.folder(of: file)) }
             for hook in try reader.hooks(section.node) {
                 settings.removeAll { $0.rule.name == hook.rule.name }
@@ -226,10 +217,10 @@ struct ConfigurationReader {
 
     /// A schema that a file, a variable or a flag names counts instead of the bundle's.
     private var bundleInUse: Configuration.Bundle? {
-        bundle.map { bundle in
+        contents.bundle.map { bundle in
             Configuration.Bundle(
                 serial: bundle.serial, comment: bundle.comment, schema: layers[.schema] == nil ? bundle.schema : nil,
-                warning: bundleWarning)
+                warning: contents.warning)
         }
     }
 
