@@ -59,10 +59,7 @@ struct DaemonConnection: Equatable {
     private var refusal: (@Sendable (Int32) -> String?)? {
         if baseURL.hasPrefix("https://") { return nil }
         let lookup = CallerLookup()
-        return { [listeners, socket] descriptor in
-            guard let socket else { return listeners.refusal(of: descriptor, lookup) }
-            return listeners.refusal(of: descriptor, at: socket, lookup)
-        }
+        return { [listeners, socket] in listeners.refusal(of: $0, at: socket, lookup) }
     }
 
     private var socket: String? {
@@ -79,11 +76,7 @@ struct DaemonConnection: Equatable {
     private static let question = "is it running? If it listens elsewhere, add --socket PATH or --address HOST:PORT"
 
     private func failure(_ error: TransportError) -> LocalAPIError {
-        let address =
-            switch place {
-            case .unix(let path): path
-            case .tcp(let url): url
-            }
+        let address = socket ?? baseURL
         switch error {
         // libcurl's text names a host and a port even for a Unix socket.
         case .unreachable where error.isSilence:

@@ -11,8 +11,10 @@ struct ListenerGuard: Sendable, Equatable {
     /// The users whose process may be the daemon, besides root and this user.
     var owners: Set<UInt32> = []
 
-    /// Why nothing may be sent over a new connection; nil when it leads to the daemon, or to another machine.
-    func refusal(of descriptor: Int32, _ lookup: CallerLookup) -> String? {
+    /// Why nothing may be sent over a new connection, to the Unix socket at `path` if there is one; nil when it leads to the
+    /// daemon, or to another machine.
+    func refusal(of descriptor: Int32, at path: String? = nil, _ lookup: CallerLookup) -> String? {
+        if let path, let detour = Self.detour(of: descriptor, from: path) { return detour }
         switch lookup.listener(at: descriptor) {
         case .otherMachine: return nil
         case .unknown:
@@ -22,11 +24,6 @@ struct ListenerGuard: Sendable, Equatable {
             return "\(StateOwner.name(of: user)) listens there, and the daemon belongs to \(expected); "
                 + "start the daemon, and find out why \(StateOwner.name(of: user)) has its address"
         }
-    }
-
-    /// The same for a new connection to the Unix socket at `path`.
-    func refusal(of descriptor: Int32, at path: String, _ lookup: CallerLookup) -> String? {
-        Self.detour(of: descriptor, from: path) ?? refusal(of: descriptor, lookup)
     }
 
     /// The owner of the socket's directory, such as a daemon, may listen there, but could also put a link to a socket of root

@@ -16,12 +16,8 @@ struct DaemonChecks {
             return try await client.get(LocalAPIPaths.status).body.map {
                 StatusChecks(status: $0, configuration: configuration).findings()
             } ?? []
-        } catch let failure as CommandFailure {
-            return [notReached(failure)]
-        } catch let error as LocalAPIError {
-            return [notReached(CommandFailure(error))]
         } catch {
-            return []
+            return CommandFailure(any: error).map { [notReached($0)] } ?? []
         }
     }
 

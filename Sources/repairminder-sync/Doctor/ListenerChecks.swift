@@ -48,11 +48,9 @@ struct ListenerChecks {
             return .ok(Self.check, "\(place) takes no connection of this user: the daemon does not run, or refuses it")
         }
         // Closing one to a Unix socket could take hours: files that the listener has sent would be closed with it.
-        defer { if !place.hasPrefix("/") { close(descriptor) } }
-        let refusal =
-            place.hasPrefix("/")
-            ? listeners.refusal(of: descriptor, at: place, lookup) : listeners.refusal(of: descriptor, lookup)
-        guard let refusal else {
+        let path = place.hasPrefix("/") ? place : nil
+        defer { if path == nil { close(descriptor) } }
+        guard let refusal = listeners.refusal(of: descriptor, at: path, lookup) else {
             return .ok(Self.check, "\(place) is the daemon's")
         }
         return .error(

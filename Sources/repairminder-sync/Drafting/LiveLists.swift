@@ -224,14 +224,8 @@ struct LiveLists {
     private mutating func answer(
         _ path: String, isTry: Bool = false
     ) async -> (body: JSONText, response: HTTPResponse)? {
-        guard left > 0 else {
-            let note = "\(Self.mostRequests) requests were made; give fewer lists at a time to see the rest"
-            if !notes.contains(note) { notes.append(note) }
-            return nil
-        }
-        guard failures < Self.mostFailures else {
-            let note = "the rest was not asked, because \(failures) requests in a row failed so"
-            if !notes.contains(note) { notes.append(note) }
+        if let end {
+            if !notes.contains(end) { notes.append(end) }
             return nil
         }
         left -= 1
@@ -256,6 +250,13 @@ struct LiveLists {
             if !isTry { notes.append("GET \(path): \(error.reason)") }
         }
         return nil
+    }
+
+    /// Why nothing more is asked; nil while something may be.
+    private var end: String? {
+        if left == 0 { return "\(Self.mostRequests) requests were made; give fewer lists at a time to see the rest" }
+        guard failures >= Self.mostFailures else { return nil }
+        return "the rest was not asked, because \(failures) requests in a row failed so"
     }
 
     private static func words(_ status: Int) -> String {
