@@ -11,7 +11,7 @@ struct ClientOptions: ParsableArguments {
     var json = false
 
     func client(deadline: Duration = .seconds(60)) throws -> LocalAPIClient {
-        try connection.connection(environment: .ofThisProcess()).client(deadline: deadline)
+        try connection.client(deadline: deadline)
     }
 
     /// Prints the response body with `--json`, otherwise the text that `text` makes of it.

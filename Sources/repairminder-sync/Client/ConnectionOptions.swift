@@ -44,6 +44,13 @@ struct ConnectionOptions: ParsableArguments {
     /// The socket of a daemon installed from the package.
     static let systemSocket = "/run/repairminder-sync/api.sock"
 
+    /// A client of the daemon. `deadline` limits each call as a whole, and `largest` its answer.
+    func client(
+        deadline: Duration = .seconds(60), largest: Int = DaemonConnection.largestAnswer
+    ) throws(CommandFailure) -> LocalAPIClient {
+        try connection(environment: .ofThisProcess()).client(deadline: deadline, largest: largest)
+    }
+
     func connection(
         environment: Environment, systemSocket: String = Self.systemSocket
     ) throws(CommandFailure) -> DaemonConnection {

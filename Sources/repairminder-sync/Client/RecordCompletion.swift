@@ -95,8 +95,7 @@ enum RecordCompletion {
 
     private static func answer(_ path: String, _ query: LocalAPIClient.Query, _ words: [String]) async -> JSONText? {
         do {
-            let options = try ConnectionOptions.parse(connectionWords(words))
-            let client = try options.connection(environment: .ofThisProcess()).client(deadline: deadline)
+            let client = try ConnectionOptions.parse(connectionWords(words)).client(deadline: deadline)
             return try await client.get(path, query: query).body
         } catch {
             return nil

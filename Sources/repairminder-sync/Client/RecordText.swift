@@ -10,7 +10,7 @@ struct RecordText {
     func text(of record: JSONText, edits: [(key: String, value: JSONText)] = []) -> String {
         var lines = [
             "# Change values, save and close. Only what differs is sent; an empty file sends nothing.",
-            "# \(Self.name(shape.key)): \(Self.comment(record[shape.key]?.plain ?? ""))",
+            "# \(Self.name(shape.key)): \(Self.comment(record.shown(shape.key)))",
         ]
         for name in shape.updatable {
             if shape.field(name)?["secret"]?.boolean == true {

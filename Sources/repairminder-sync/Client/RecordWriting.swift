@@ -28,7 +28,7 @@ enum RecordWriting {
     /// When the daemon rejects a field sent as text that looks like JSON, adds how to send it as JSON. `ofQueue`: the
     /// write is to a change in the queue, so that a conflict may end by itself, as when the change may have arrived.
     static func explaining<Answer>(
-        _ arguments: [String], ofQueue: Bool = false, _ write: () async throws(LocalAPIError) -> Answer
+        _ arguments: [String] = [], ofQueue: Bool = false, _ write: () async throws(LocalAPIError) -> Answer
     ) async throws(CommandFailure) -> Answer {
         do {
             return try await write()

@@ -1,5 +1,6 @@
 import ArgumentParser
 import EntitySchema
+import JSONText
 
 /// The flags of the commands that print a table.
 struct TableOptions: ParsableArguments {
@@ -9,25 +10,33 @@ struct TableOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The columns of the table, in this order.", valueName: "name,name"))
     var columns: String?
 
-    var names: [String]? { columns?.split(separator: ",").map(String.init) }
-
     /// The table as the flags ask for it.
-    func rendered(_ table: Table, sortedBy sort: String? = nil) throws -> StyledText {
-        do throws(CommandArgumentError) {
-            var table = table
-            if let sort { table = try table.sorted(by: SortTerm.list(sort)) }
-            if let names { table = try table.only(names) }
-            return table.rendered(ClientOptions.presentation(isWide: wide))
-        } catch {
-            throw CommandFailure(.usage, error.message)
-        }
+    func rendered(_ table: Table) throws -> StyledText {
+        guard let columns else { return table.rendered(presentation) }
+        return try table.only(columns.split(separator: ",").map(String.init)).rendered(presentation)
     }
+
+    var presentation: Presentation { ClientOptions.presentation(isWide: wide) }
 }
 
-/// `--sort` of tables that the daemon does not sort.
-struct SortOption: ParsableArguments {
+/// The same with `--sort`, for tables that the daemon does not sort.
+struct SortedTableOptions: ParsableArguments {
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp("Columns to sort by, -column for descending.", valueName: "-column,column"))
     var sort: String?
+
+    @OptionGroup var options: TableOptions
+
+    func rendered(_ table: Table) throws -> StyledText {
+        try options.rendered(try table.sorted(by: SortTerm.list(sort ?? "")))
+    }
+
+    /// The table of these objects, or what is said if there are none.
+    func rendered(
+        _ objects: [JSONText]?, _ table: ([JSONText]) -> Table, none: StyledText
+    ) throws -> StyledText {
+        guard let objects, !objects.isEmpty else { return none }
+        return try rendered(table(objects))
+    }
 }

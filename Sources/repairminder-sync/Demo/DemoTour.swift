@@ -45,7 +45,7 @@ struct DemoTour {
     /// The commands for one record of the entity. The addresses begin with `http://` only where it must be written.
     func commands(for record: JSONText, api: String, upstream: String) -> [String] {
         let key = entity.key
-        let id = record[key]?.plain ?? ""
+        let id = record.shown(key)
         let state = filter.value(in: record)?.plain ?? ""
         let list = api + LocalAPIPaths.records(of: entity.name)
         let shown = filter.name == field.name ? [key, field.name] : [key, filter.name, field.name]

@@ -100,7 +100,7 @@ struct StatusChecks {
         (status["signals"]?.elements ?? []).compactMap { source in
             source["error"]?.string.map {
                 .warning(
-                    "signals", "\(source["path"]?.plain ?? ""): \($0)",
+                    "signals", "\(source.shown("path")): \($0)",
                     "polling finds the changes meanwhile; see signals in docs/schema.md")
             }
         }

@@ -5,7 +5,7 @@ enum DashboardText {
     /// One row per figure: its current value, then the value of each comparison period and the difference.
     static func table(_ dashboard: JSONText) -> Table {
         let figures = dashboard.members.filter { $0.value["current"] != nil }
-        let names = figures.first?.value["comparisons"]?.elements.map { $0["period"]?.plain ?? "" } ?? []
+        let names = figures.first?.value["comparisons"]?.elements.map { $0.shown("period") } ?? []
         let header = ["figure", dashboard["period"]?.plain ?? "now"] + names.flatMap { [$0, "change"] }
         let rows = figures.map { name, figure in
             let comparisons = figure["comparisons"]?.elements ?? []

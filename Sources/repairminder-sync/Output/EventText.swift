@@ -4,12 +4,12 @@ import JSONText
 enum EventText {
     /// The time, what happened, to which record, and its fields: aligned for people, with tabs for programs.
     static func line(_ event: JSONText, _ presentation: Presentation) -> StyledText {
-        let at = event["at"]?.plain ?? ""
-        let kind = event["kind"]?.plain ?? ""
+        let at = event.shown("at")
+        let kind = event.shown("kind")
         let record = [event["entity"], event["id"]].compactMap { $0?.plain }.filter { !$0.isEmpty }
         let fields = event["fields"]?.elements.map(\.plain).joined(separator: ", ") ?? ""
         guard presentation.width != nil else {
-            let cells = [at, kind, event["entity"]?.plain ?? "", event["id"]?.plain ?? "", fields]
+            let cells = [at, kind, event.shown("entity"), event.shown("id"), fields]
             return StyledText(cells.map(TerminalText.line).joined(separator: "\t") + "\n")
         }
         let time = presentation.times?.text(of: at, .clock) ?? at

@@ -8,7 +8,7 @@ enum QueueText {
             header: columns.map { $0 == "retry_count" ? "tries" : $0 } + ["fields", "error"],
             rows: changes.map { change in
                 let fields = change["fields"]?.elements.map(\.plain) ?? []
-                return columns.map { change[$0]?.plain ?? "" }
+                return columns.map(change.shown)
                     + [fields.joined(separator: ","), change["error"]?["message"]?.plain ?? ""]
             }, kept: sorted.union(["state", "record_id", "error"]), wrapped: ["error"])
     }
@@ -39,7 +39,7 @@ enum QueueText {
             "id", "state", "operation", "entity", "record_id", "blocked_by", "conflict", "retry_count", "created_at",
             "last_attempt_at", "next_attempt_at",
         ]
-        var facts = names.map { ($0.replacing("_", with: " "), change[$0]?.plain ?? "") }
+        var facts = names.map { ($0.replacing("_", with: " "), change.shown($0)) }
         facts.append(("error", [error?["class"], error?["message"]].compactMap { $0?.plain }.joined(separator: ": ")))
         let lines = facts.filter { !$0.1.isEmpty }.map { name, value in
             name.padding(to: 17) + TerminalText.line(times?.text(of: value, .whole) ?? value)
@@ -54,7 +54,7 @@ enum QueueText {
             return ["", "the schema defines no request for this change"]
                 + (values.map { ["", "    " + TerminalText.line($0)] } ?? [])
         }
-        let head = "\(request["method"]?.plain ?? "") \(request["path"]?.plain ?? "")"
+        let head = "\(request.shown("method")) \(request.shown("path"))"
         let fields = (request["headers"]?.members ?? []).map { "\($0.key): \($0.value.plain)" }
         let body = request["body"].flatMap { $0.kind == .null ? nil : $0.text }
         return [""]

@@ -7,18 +7,18 @@ enum StatusText {
         let upstream = status["upstream"]
         let reachable = upstream?["reachable"]?.boolean.map { $0 ? "reachable" : "unreachable" }
         let facts: [(String, String)] = [
-            ("state", state(status)), ("last sync", status["last_sync_at"]?.plain ?? ""),
-            ("next sync", status["next_sync_at"]?.plain ?? ""), ("upstream", reachable ?? ""),
-            ("retry after", upstream?["retry_after"]?.plain ?? ""), ("error", status["error"]?.plain ?? ""),
-            ("budget", budget(upstream?["budget"])), ("missing", status["missing"]?.plain ?? ""),
+            ("state", state(status)), ("last sync", status.shown("last_sync_at")),
+            ("next sync", status.shown("next_sync_at")), ("upstream", reachable ?? ""),
+            ("retry after", upstream?["retry_after"]?.plain ?? ""), ("error", status.shown("error")),
+            ("budget", budget(upstream?["budget"])), ("missing", status.shown("missing")),
             ("warning", (status["warnings"]?.elements ?? []).map(\.plain).joined(separator: "; ")),
-            ("pending", status["pending"]?.plain ?? ""), ("failed", status["failed"]?.plain ?? ""),
-            ("conflicts", status["conflicts"]?.plain ?? ""),
+            ("pending", status.shown("pending")), ("failed", status.shown("failed")),
+            ("conflicts", status.shown("conflicts")),
             ("standby", standby(status["standby"])),
             ("parked", parked(number(status["parked_deliveries"]), isForPeople: times != nil)),
             ("drift", number(status["drift"])),
             ("set aside", number(status["set_aside"])), ("rescue", status["rescue"]?["summary"]?.plain ?? ""),
-            ("version", status["version"]?.plain ?? ""),
+            ("version", status.shown("version")),
         ]
         // A line of its own would look like another fact.
         let shown = facts.map { ($0.0, TerminalText.line($0.1)) }.filter { !$0.1.isEmpty }
@@ -32,7 +32,7 @@ enum StatusText {
     static func entities(_ status: JSONText) -> Table {
         let columns = ["rows", "state", "last_synced_at", "error"]
         let rows = (status["entities"]?.members ?? []).map { name, entity in
-            [name, kept(entity)] + columns.dropFirst().map { entity[$0]?.plain ?? "" }
+            [name, kept(entity)] + columns.dropFirst().map(entity.shown)
         }
         return Table(header: ["entity"] + columns, rows: rows, kept: ["error"], wrapped: ["error"])
     }
@@ -42,10 +42,7 @@ enum StatusText {
         let sources = status["signals"]?.elements ?? []
         guard !sources.isEmpty else { return nil }
         let rows = sources.map { source in
-            [
-                source["kind"]?.plain ?? "", source["path"]?.plain ?? "", heard(source, times),
-                source["error"]?.plain ?? "",
-            ]
+            [source.shown("kind"), source.shown("path"), heard(source, times), source.shown("error")]
         }
         return Table(
             header: ["signals", "path", "state", "error"], rows: rows, kept: ["state", "error"],
@@ -55,7 +52,7 @@ enum StatusText {
     /// `connected, last signal 3 min ago`. Nothing says whether a webhook is connected.
     private static func heard(_ source: JSONText, _ times: TimeText?) -> String {
         let connection = source["connected"]?.boolean.map { $0 ? "connected" : "disconnected" }
-        let at = source["last_signal_at"]?.plain ?? ""
+        let at = source.shown("last_signal_at")
         let last = times?.text(of: at, .brief) ?? at
         let signal = last.isEmpty ? (connection == nil ? "no signal yet" : nil) : "last signal \(last)"
         return [connection, signal].compactMap(\.self).joined(separator: ", ")
@@ -63,7 +60,7 @@ enum StatusText {
 
     /// `40`, or `40 of 1000` for an entity that keeps only some.
     private static func kept(_ entity: JSONText) -> String {
-        let rows = entity["rows"]?.plain ?? ""
+        let rows = entity.shown("rows")
         return entity["total"]?.integer.map { "\(rows) of \($0)" } ?? rows
     }
 
@@ -95,7 +92,7 @@ enum StatusText {
 
     /// `syncing (pull orders)`.
     static func state(_ status: JSONText) -> String {
-        let phase = status["phase"]?.plain ?? ""
+        let phase = status.shown("phase")
         return (status["state"]?.plain ?? "unknown") + (phase.isEmpty ? "" : " (\(phase))")
     }
 }

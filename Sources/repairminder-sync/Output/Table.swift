@@ -68,7 +68,7 @@ extension Table {
         _ columns: [String], of objects: [JSONText], kept: Set<String> = [], wrapped: Set<String> = []
     ) {
         self.init(
-            header: columns, rows: objects.map { object in columns.map { object[$0]?.plain ?? "" } }, kept: kept,
+            header: columns, rows: objects.map { object in columns.map(object.shown) }, kept: kept,
             wrapped: wrapped)
     }
 }
@@ -77,12 +77,12 @@ extension Table {
 
 extension Table {
     /// Only these columns, in this order. Throws for a name that is no column.
-    func only(_ names: [String]) throws(CommandArgumentError) -> Table {
+    func only(_ names: [String]) throws(CommandFailure) -> Table {
         var places: [Int] = []
         for name in names {
             guard let place = header.firstIndex(of: name) else {
-                throw CommandArgumentError(
-                    "there is no column \(name); the columns are \(header.joined(separator: ", "))")
+                throw CommandFailure(
+                    .usage, "there is no column \(name); the columns are \(header.joined(separator: ", "))")
             }
             places.append(place)
         }
@@ -95,11 +95,12 @@ extension Table {
     }
 
     /// Sorted by columns: as numbers where both cells are numbers. Equal rows keep their order.
-    func sorted(by terms: [SortTerm]) throws(CommandArgumentError) -> Table {
+    func sorted(by terms: [SortTerm]) throws(CommandFailure) -> Table {
         var keys: [(place: Int, descending: Bool)] = []
         for term in terms {
             guard let place = header.firstIndex(of: term.field) else {
-                throw CommandArgumentError(
+                throw CommandFailure(
+                    .usage,
                     "--sort: there is no column \(term.field); the columns are \(header.joined(separator: ", "))")
             }
             keys.append((place, term.descending))
@@ -121,11 +122,4 @@ extension Table {
         if let one = Double(one), let other = Double(other) { return one < other }
         return one < other
     }
-}
-
-/// A name on the command line that the result does not have.
-struct CommandArgumentError: Error {
-    var message: String
-
-    init(_ message: String) { self.message = message }
 }

@@ -6,15 +6,7 @@ enum TextWidth {
 
     /// Text of at most `width` columns, cut with an ellipsis when longer.
     static func cut(_ text: String, to width: Int) -> String {
-        guard of(text) > width else { return text }
-        var taken = ""
-        var used = 0
-        for character in text {
-            used += of(character)
-            guard used < width else { break }
-            taken.append(character)
-        }
-        return taken + "…"
+        of(text) > width ? start(of: text, width: width - 1, atLeast: 0) + "…" : text
     }
 
     /// Lines of at most `width` columns, broken between words where there are any. At least one line.
@@ -31,7 +23,7 @@ enum TextWidth {
             if !line.isEmpty { lines.append(line) }
             line = String(word)
             while of(line) > width {
-                let start = start(of: line, width: width)
+                let start = start(of: line, width: width, atLeast: 1)
                 lines.append(start)
                 line = String(line.dropFirst(start.count))
             }
@@ -39,16 +31,14 @@ enum TextWidth {
         return lines + [line]
     }
 
-    /// As much of the text as fits, at least one character.
-    private static func start(of text: String, width: Int) -> String {
-        var taken = ""
+    /// As much of the text as fits, and so many characters in any case.
+    private static func start(of text: String, width: Int, atLeast least: Int) -> String {
         var used = 0
-        for character in text {
+        let fitting = text.prefix { character in
             used += of(character)
-            if used > width, !taken.isEmpty { break }
-            taken.append(character)
+            return used <= width
         }
-        return taken
+        return String(fitting.count < least ? text.prefix(least) : fitting)
     }
 
     private static func of(_ character: Character) -> Int {

@@ -69,9 +69,9 @@ struct WatchScreen {
     }
 
     private static func line(_ change: JSONText, _ times: TimeText? = nil) -> String {
-        let at = change["at"]?.plain ?? ""
+        let at = change.shown("at")
         let fields = change["fields"]?.elements.map(\.plain).joined(separator: ",") ?? ""
-        let names = ["kind", "entity", "id"].map { change[$0]?.plain ?? "" }
+        let names = ["kind", "entity", "id"].map(change.shown)
         return ([times?.text(of: at, .clock) ?? at] + names).joined(separator: " ")
             + (fields.isEmpty ? "" : " \(fields)")
     }

@@ -53,7 +53,7 @@ struct FieldProbe {
     /// What differs from the schema: missing fields, values of another type, and what the schema does not have.
     private func drifted() -> [Finding] {
         var tally = DriftTally(DriftRules(entity))
-        for record in records { tally.count(record.text, key: record[entity.key]?.plain ?? "") }
+        for record in records { tally.count(record.text, key: record.shown(entity.key)) }
         let wrong = tally.entries.filter { [.type, .value].contains($0.disagreement.kind) }.map(wrong)
         let absent = entity.fields.indices.filter { index in
             let field = entity.fields[index]

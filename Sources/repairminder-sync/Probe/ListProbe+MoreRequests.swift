@@ -16,7 +16,7 @@ extension ListProbe {
                 emptyAdvice(error) ?? "correct pagination")
         }
         let known = Set(records.compactMap { $0[entity.key]?.plain })
-        let again = second.records.elements.filter { known.contains($0[entity.key]?.plain ?? "") }.count
+        let again = second.records.elements.filter { known.contains($0.shown(entity.key)) }.count
         if again > 0, again == second.count {
             return .error(
                 entity.name, "the second page has the records of the first: the upstream does not know the parameter",

@@ -134,8 +134,8 @@ struct StateOwner {
         _ = clinux_prctl(PR_SET_DUMPABLE, 0)
         // Not possible on a kernel without seccomp. No command relies on it: it starts programs before.
         _ = clinux_forbid_programs()
-        MemoryLimit.apply(MemoryLimit.ofThisMachine)
-        TimeLimit.apply(TimeLimit.ofCommand)
+        ProcessLimit.memory(ProcessLimit.memoryOfThisMachine)
+        ProcessLimit.time(ProcessLimit.timeOfCommand)
     }
 
     private var name: String { Self.name(of: user) }

@@ -57,7 +57,7 @@ import Testing
         let problem = LocalAPIProblem(status: 409, title: "x", detail: "orders/a already exists", code: "conflict")
         for (ofQueue, expected) in [(false, CommandStatus.badData), (true, .temporaryFailure)] {
             await #expect {
-                try await RecordWriting.explaining([], ofQueue: ofQueue) { () throws(LocalAPIError) in
+                try await RecordWriting.explaining(ofQueue: ofQueue) { () throws(LocalAPIError) in
                     throw .problem(problem)
                 }
             } throws: { error in
@@ -71,7 +71,7 @@ import Testing
         for (status, expected) in [(409, CommandStatus.badData), (503, .temporaryFailure)] {
             let problem = LocalAPIProblem(status: status, title: "x", detail: "conflict 1 is already undone")
             await #expect {
-                try await ConflictsCommand.deciding { () throws(LocalAPIError) in throw .problem(problem) }
+                try await RecordWriting.explaining { () throws(LocalAPIError) in throw .problem(problem) }
             } throws: { error in
                 let failure = error as? CommandFailure
                 return failure?.status == expected && failure?.message == "conflict 1 is already undone"
@@ -85,7 +85,7 @@ import Testing
     func resolving(code: String, expected: CommandStatus) async {
         let problem = LocalAPIProblem(status: 409, title: "Conflict", code: code)
         let failure = await #expect(throws: CommandFailure.self) {
-            try await ConflictsCommand.deciding { () throws(LocalAPIError) in throw .problem(problem) }
+            try await RecordWriting.explaining { () throws(LocalAPIError) in throw .problem(problem) }
         }
         #expect(failure?.status == expected)
     }

@@ -102,7 +102,7 @@ import Testing
         #expect(try table.sorted(by: SortTerm.list("-n,id")).rows.map(\.[0]) == ["a", "c", "b"])
         #expect(try table.sorted(by: SortTerm.list("n")).rows.map(\.[0]) == ["b", "a", "c"])
         #expect(try table.only(["n"]).rows == [["10"], ["9"], ["10"]])
-        let error = #expect(throws: CommandArgumentError.self) { try table.only(["x"]) }
+        let error = #expect(throws: CommandFailure.self) { try table.only(["x"]) }
         #expect(error?.message == "there is no column x; the columns are id, n")
     }
 

@@ -14,19 +14,19 @@ struct MemoryLimitTests {
 
     @Test("is half of the machine's, and enough for every command on a small machine")
     func share() {
-        #expect(MemoryLimit.share(ofPhysical: 8 << 30) == 4 << 30)
-        #expect(MemoryLimit.share(ofPhysical: 256 << 20) == 512 << 20)
-        #expect(MemoryLimit.share(ofPhysical: 0) == 512 << 20)
-        #expect(MemoryLimit.ofThisMachine >= 512 << 20)
+        #expect(ProcessLimit.share(ofPhysical: 8 << 30) == 4 << 30)
+        #expect(ProcessLimit.share(ofPhysical: 256 << 20) == 512 << 20)
+        #expect(ProcessLimit.share(ofPhysical: 0) == 512 << 20)
+        #expect(ProcessLimit.memoryOfThisMachine >= 512 << 20)
     }
 
     @Test("stays lower where it is lower already")
     func lower() {
         // So high that the other tests of this process do not notice.
         let high: UInt64 = min(Self.current, 1 << 62)
-        MemoryLimit.apply(high)
+        ProcessLimit.memory(high)
         #expect(Self.current == high)
-        MemoryLimit.apply(high + (1 << 30))
+        ProcessLimit.memory(high + (1 << 30))
         #expect(Self.current == high)
     }
 }

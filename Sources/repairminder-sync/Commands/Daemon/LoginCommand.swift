@@ -17,10 +17,7 @@ struct LoginCommand: AsyncParsableCommand, StateCommand {
     @OptionGroup(title: "Configuration") var options: ConfigurationOptions
 
     func run() async throws {
-        let environment = Environment.ofThisProcess()
-        let configuration = try options.configuration(environment: environment)
-        try StateAccess.require(configuration)
-        let schema = try options.setupReader(environment: environment).ownSchema(for: configuration)
+        let (configuration, schema) = try options.signInSetup()
         try configuration.requireEncryption(for: schema)
         let (way, refresh) = try chosen(schema)
         guard configuration.upstream.baseURL ?? schema.upstream.baseURL != nil else {

@@ -14,10 +14,7 @@ struct LogoutCommand: AsyncParsableCommand, StateCommand {
     @OptionGroup(title: "Configuration") var options: ConfigurationOptions
 
     func run() async throws {
-        let environment = Environment.ofThisProcess()
-        let configuration = try options.configuration(environment: environment)
-        try StateAccess.require(configuration)
-        let schema = try options.setupReader(environment: environment).ownSchema(for: configuration)
+        let (configuration, schema) = try options.signInSetup()
         let signOut = SignOut(
             configuration.access(to: schema.upstream, over: try LoginCommand.transport(), now: StateFiles.now),
             store: configuration.tokenStore)

@@ -31,7 +31,7 @@ struct ImportCommand: AsyncParsableCommand {
     var connection: ConnectionOptions
 
     func run() async throws {
-        let client = try connection.connection(environment: .ofThisProcess()).client()
+        let client = try connection.client()
         let shape = try await EntityShape(of: entity, client)
         let bytes = file == "-" ? try StandardInput.bytes() : try StandardInput.bytes(of: file)
         let source = ImportSource(shape: shape)

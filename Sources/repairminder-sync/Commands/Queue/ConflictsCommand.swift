@@ -26,9 +26,7 @@ struct ConflictsCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Queue the value that lost as a new change.", valueName: "id"))
     var undo: String?
 
-    @OptionGroup var sorting: SortOption
-
-    @OptionGroup var table: TableOptions
+    @OptionGroup var table: SortedTableOptions
 
     @OptionGroup var options: ClientOptions
 
@@ -45,7 +43,7 @@ struct ConflictsCommand: AsyncParsableCommand {
         let client = try options.client()
         if let resolve, let winner {
             let body = JSONText.object(["winner": .string(winner.rawValue)])
-            let answer = try await Self.deciding { () throws(LocalAPIError) in
+            let answer = try await RecordWriting.explaining { () throws(LocalAPIError) in
                 try await BusyChange.waiting { () throws(LocalAPIError) in
                     try await client.post(LocalAPIPaths.resolveConflict(resolve), body: body)
                 }
@@ -54,12 +52,10 @@ struct ConflictsCommand: AsyncParsableCommand {
                 "\(resolve) resolved: the \(winner == .local ? "local value" : "server's value") wins\n"
             }
         } else if let undo {
-            let answer = try await Self.deciding { () throws(LocalAPIError) in
+            let answer = try await RecordWriting.explaining { () throws(LocalAPIError) in
                 try await client.post(LocalAPIPaths.undoConflict(undo))
             }
-            try options.show(answer.body) { _ in
-                "\(undo) undone; the other value is queued\n"
-            }
+            try options.show(answer.body) { _ in "\(undo) undone; the other value is queued\n" }
         } else if let id {
             try options.show(await client.get(LocalAPIPaths.conflict(id)).body) { conflict in
                 let members = conflict.members.filter { $0.value.kind != .null }
@@ -71,21 +67,8 @@ struct ConflictsCommand: AsyncParsableCommand {
         } else {
             let query = open ? [("open", "true")] : []
             try options.show(try await ListPages.all(of: LocalAPIPaths.conflicts, query: query, client)) { answer in
-                let conflicts = answer["data"]?.elements ?? []
-                return conflicts.isEmpty
-                    ? "no conflicts\n" : try table.rendered(Self.table(conflicts), sortedBy: sorting.sort)
+                try table.rendered(answer["data"]?.elements, Self.table, none: "no conflicts\n")
             }
-        }
-    }
-
-    /// A conflict that is decided or undone stays so, and one that is not decided waits for the caller.
-    static func deciding<Answer>(_ write: () async throws(LocalAPIError) -> Answer) async throws(CommandFailure)
-        -> Answer
-    {
-        do {
-            return try await write()
-        } catch {
-            throw CommandFailure(lasting: error)
         }
     }
 
@@ -94,9 +77,9 @@ struct ConflictsCommand: AsyncParsableCommand {
         return Table(
             header: columns + ["winner"],
             rows: conflicts.map { conflict in
-                let winner = conflict["winner"]?.plain ?? ""
+                let winner = conflict.shown("winner")
                 let outcome = conflict["undone_at"]?.kind == .string ? "\(winner), undone" : winner
-                return columns.map { conflict[$0]?.plain ?? "" } + [winner.isEmpty ? "waits for you" : outcome]
+                return columns.map(conflict.shown) + [winner.isEmpty ? "waits for you" : outcome]
             }, kept: ["at", "entity", "record_id", "field", "winner"])
     }
 }

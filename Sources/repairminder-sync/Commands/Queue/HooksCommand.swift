@@ -27,9 +27,7 @@ struct HooksCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Retry or discard only this parked delivery.", valueName: "id"))
     var parked: Int?
 
-    @OptionGroup var sorting: SortOption
-
-    @OptionGroup var table: TableOptions
+    @OptionGroup var table: SortedTableOptions
 
     @OptionGroup var options: ClientOptions
 
@@ -52,25 +50,22 @@ struct HooksCommand: AsyncParsableCommand {
         if let (action, name) = choices.first {
             let path = LocalAPIPaths.hook(name, action)
             let body = parked.map { JSONText.object(["id": .integer($0)]) }
-            let answer = try await RecordWriting.explaining([]) { () throws(LocalAPIError) in
+            let answer = try await RecordWriting.explaining { () throws(LocalAPIError) in
                 try await client.post(path, body: body)
             }
             try options.show(answer.body) { hook in
-                let state = "is \(hook["state"]?.plain ?? ""), \(hook["parked"]?.plain ?? "0") parked"
+                let state = "is \(hook.shown("state")), \(hook["parked"]?.plain ?? "0") parked"
                 return StyledText("\(name) \(TerminalText.line(state))\n")
             }
         } else if let name {
             try options.show(try await client.get(LocalAPIPaths.hook(name)).body) { hook in
-                let parked = hook["parked_deliveries"]?.elements ?? []
-                return parked.isEmpty
-                    ? "no parked deliveries\n" : try table.rendered(Self.parkedTable(parked), sortedBy: sorting.sort)
+                try table.rendered(
+                    hook["parked_deliveries"]?.elements, Self.parkedTable, none: "no parked deliveries\n")
             }
         } else {
             let answer = try await client.get(LocalAPIPaths.hooks).body
             let hooks = answer?["data"]?.elements ?? []
-            try options.show(answer) { _ in
-                hooks.isEmpty ? "no hooks\n" : try table.rendered(Self.table(hooks), sortedBy: sorting.sort)
-            }
+            try options.show(answer) { _ in try table.rendered(hooks, Self.table, none: "no hooks\n") }
             if !options.json, hooks.contains(where: { $0["parked"]?.integer ?? 0 > 0 }) {
                 StandardStream.error.write("hooks NAME shows why the deliveries of a hook are parked\n")
             }

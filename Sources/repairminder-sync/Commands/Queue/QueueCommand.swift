@@ -93,7 +93,7 @@ struct QueueCommand: AsyncParsableCommand {
                 }
             }
             try options.show(answer.body) { answer in
-                StyledText("\(id) updated: \(TerminalText.line(answer["state"]?.plain ?? ""))\n")
+                StyledText("\(id) updated: \(TerminalText.line(answer.shown("state")))\n")
             }
         }
     }

@@ -13,7 +13,7 @@ struct StatusCommand: AsyncParsableCommand {
     func run() async throws {
         let answer = try await options.client().get(LocalAPIPaths.status)
         try options.show(answer.body) {
-            let presentation = ClientOptions.presentation(isWide: table.wide)
+            let presentation = table.presentation
             let signals = StatusText.signals($0, presentation.times).map { "\n" + $0.rendered(presentation) }
             return StyledText(StatusText.summary($0, presentation.times)) + "\n"
                 + (try table.rendered(StatusText.entities($0))) + (signals ?? "")
@@ -25,17 +25,13 @@ struct DriftCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "drift", abstract: "Show where the upstream's records do not match the schema.")
 
-    @OptionGroup var sorting: SortOption
-
-    @OptionGroup var table: TableOptions
+    @OptionGroup var table: SortedTableOptions
 
     @OptionGroup var options: ClientOptions
 
     func run() async throws {
-        try options.show(try await options.client().get(LocalAPIPaths.drift).body) { answer in
-            try DriftText.report(answer, ClientOptions.presentation(isWide: table.wide)) {
-                try table.rendered($0, sortedBy: sorting.sort)
-            }
+        try options.show(try await options.client().get(LocalAPIPaths.drift).body) {
+            try DriftText.report($0, table.options.presentation, table.rendered)
         }
     }
 }

@@ -57,8 +57,7 @@ struct APICommand: AsyncParsableCommand {
     func run() async throws {
         try requireCall()
         let body: [UInt8]? = if data == "-" { try StandardInput.bytes() } else { data.map { Array($0.utf8) } }
-        let client = try connection.connection(environment: .ofThisProcess())
-            .client(deadline: .seconds(180), largest: Self.largestFile)
+        let client = try connection.client(deadline: .seconds(180), largest: Self.largestFile)
         let answer = try await client.answer(
             to: LocalAPIRequest(method: method, target: target, headers: try fields, body: body))
         if StandardStream.output.isTerminal {

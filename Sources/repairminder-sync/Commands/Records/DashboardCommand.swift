@@ -15,9 +15,7 @@ struct DashboardCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Count only this user's records.", valueName: "id"))
     var user: String?
 
-    @OptionGroup var sorting: SortOption
-
-    @OptionGroup var table: TableOptions
+    @OptionGroup var table: SortedTableOptions
 
     @OptionGroup var options: ClientOptions
 
@@ -25,6 +23,6 @@ struct DashboardCommand: AsyncParsableCommand {
         var query = [(name: "period", value: period)]
         if let user { query += [(name: "scope", value: "user"), (name: "user", value: user)] }
         let answer = try await options.client().get(LocalAPIPaths.dashboard, query: query)
-        try options.show(answer.body) { try table.rendered(DashboardText.table($0), sortedBy: sorting.sort) }
+        try options.show(answer.body) { try table.rendered(DashboardText.table($0)) }
     }
 }

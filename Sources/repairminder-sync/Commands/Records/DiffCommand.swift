@@ -13,9 +13,7 @@ struct DiffCommand: AsyncParsableCommand {
     @Argument(help: RecordWriting.idHelp, completion: .custom(RecordCompletion.ids))
     var id: String?
 
-    @OptionGroup var sorting: SortOption
-
-    @OptionGroup var table: TableOptions
+    @OptionGroup var table: SortedTableOptions
 
     @OptionGroup var options: ClientOptions
 
@@ -46,12 +44,11 @@ struct DiffCommand: AsyncParsableCommand {
         var differences: [JSONText] = []
         var seen: Set<Pending> = []
         for change in changes {
-            let pending = Pending(entity: change["entity"]?.plain ?? "", id: change["record_id"]?.plain ?? "")
+            let pending = Pending(entity: change.shown("entity"), id: change.shown("record_id"))
             if seen.insert(pending).inserted { differences += try await self.differences(of: pending, change, client) }
         }
         try options.show(.object(["data": .array(differences)])) { _ in
-            guard !differences.isEmpty else { return "no differences\n" }
-            return try table.rendered(Self.table(differences), sortedBy: sorting.sort)
+            try table.rendered(differences, Self.table, none: "no differences\n")
         }
     }
 

@@ -12,11 +12,7 @@ struct EditCommand: AsyncParsableCommand {
             message.
             """)
 
-    @Argument(help: "The entity, such as orders.", completion: .custom(RecordCompletion.entities))
-    var entity: String
-
-    @Argument(help: RecordWriting.idHelp, completion: .custom(RecordCompletion.ids))
-    var id: String
+    @OptionGroup var record: RecordArguments
 
     @OptionGroup var options: ClientOptions
 
@@ -27,10 +23,10 @@ struct EditCommand: AsyncParsableCommand {
 
     func run() async throws {
         let client = try options.client()
-        let path = LocalAPIPaths.record(of: entity, id: try await RecordID.key(of: id, in: entity, client))
-        let shape = try await EntityShape(of: entity, client)
+        let path = LocalAPIPaths.record(of: record.entity, id: try await record.key(client))
+        let shape = try await EntityShape(of: record.entity, client)
         guard !shape.updatable.isEmpty else {
-            throw CommandFailure(.badData, "the schema cannot send changes of \(entity)")
+            throw CommandFailure(.badData, "the schema cannot send changes of \(record.entity)")
         }
         // Trapped before there is a file, which none of them may leave behind.
         let signals = await UnixSignalsSequence(trapping: EditedFile.endings)
@@ -83,7 +79,8 @@ struct EditCommand: AsyncParsableCommand {
                 let old = record.body?[name]?.plain ?? ""
                 return TerminalText.line("\(name): \(old.isEmpty ? "(empty)" : old) → \(value.plain)") + "\n"
             }
-            return StyledText(lines.joined() + "updated \(entity) \(id): \(RecordTable.state(of: updated))\n")
+            return StyledText(
+                lines.joined() + "updated \(self.record.entity) \(self.record.id): \(RecordTable.state(of: updated))\n")
         }
     }
 

@@ -19,12 +19,12 @@ struct TailCommand: AsyncParsableCommand {
     var connection: ConnectionOptions
 
     func run() async throws {
-        let client = try connection.connection(environment: .ofThisProcess()).client(deadline: .seconds(90))
+        let client = try connection.client(deadline: .seconds(90))
         for entity in entities { _ = try await EntityShape(of: entity, client) }
         var follower = ChangeFollower(client: client, since: start.since)
         try await follower.follow { changes in
             let presentation = ClientOptions.presentation()
-            for change in changes where entities.isEmpty || entities.contains(change["entity"]?.plain ?? "") {
+            for change in changes where entities.isEmpty || entities.contains(change.shown("entity")) {
                 try StandardStream.output.writeResult(EventText.line(change, presentation), presentation)
             }
         }

@@ -15,20 +15,10 @@ struct ExportCommand: AsyncParsableCommand {
         case ndjson, csv
     }
 
-    @Argument(help: "The entity, such as orders.", completion: .custom(RecordCompletion.entities))
-    var entity: String
-
-    @Argument(
-        help: ArgumentHelp("Filters.", valueName: "field=value"), completion: .custom(RecordCompletion.filters))
-    var filters: [String] = []
+    @OptionGroup var selection: RecordSelection
 
     @Option(help: "ndjson or csv.")
     var format: Format
-
-    @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp("Fields to sort by, -field for descending.", valueName: "-field,field"))
-    var sort: String?
 
     @Flag(help: "csv: write text unchanged, even if a spreadsheet would run it as a formula.")
     var raw = false
@@ -46,12 +36,11 @@ struct ExportCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        var query = try FieldArgument.query(filters)
+        var query = try selection.query()
         if let name = ["limit", "cursor", "count"].first(where: { name in query.contains { $0.name == name } }) {
             throw CommandFailure(.usage, "\(name)=: export writes every match; use list for \(name)")
         }
-        let client = try connection.connection(environment: .ofThisProcess()).client()
-        if let sort { query.append(("sort", sort)) }
+        let client = try connection.client()
         query.append(("limit", "\(Self.pageSize)"))
         switch format {
         case .ndjson:
@@ -84,20 +73,19 @@ struct ExportCommand: AsyncParsableCommand {
         defer { progress.end() }
         let total = progress.isShown ? try await total(query, client) : nil
         var done = 0
-        let isComplete = try await ListPages.each(of: LocalAPIPaths.records(of: entity), query: query, client) {
-            records in
+        let isComplete = try await ListPages.each(of: selection.path, query: query, client) { records in
             done += records.count
             progress.show(done, of: total)
             try StandardStream.output.writeResult(String(decoding: lines(records), as: UTF8.self))
         }
         progress.end()
-        if !isComplete { StandardStream.error.write(ListPages.incomplete(entity)) }
+        if !isComplete { StandardStream.error.write(ListPages.incomplete(selection.entity)) }
     }
 
     private func total(_ query: LocalAPIClient.Query, _ client: LocalAPIClient) async throws -> Int? {
         let counted =
             query.filter { !["limit", "fields", "sort"].contains($0.name) } + [("count", "true"), ("limit", "1")]
-        return try await client.get(LocalAPIPaths.records(of: entity), query: counted).body?["total"]?.integer
+        return try await client.get(selection.path, query: counted).body?["total"]?.integer
     }
 
     /// The columns from `fields=`, otherwise the fields that the daemon's schema has, without secret ones.
@@ -107,6 +95,6 @@ struct ExportCommand: AsyncParsableCommand {
         if let named = query.first(where: { $0.name == "fields" }) {
             return named.value.split(separator: ",").map(String.init)
         }
-        return try await EntityShape(of: entity, client).names { $0["secret"]?.boolean != true }
+        return try await EntityShape(of: selection.entity, client).names { $0["secret"]?.boolean != true }
     }
 }

@@ -49,13 +49,13 @@ struct FeedCommand: AsyncParsableCommand {
                 "warning: every user of this machine can see the password in --to; put it into ~/.pgpass\n")
         }
         // libpq takes rows of any size. It says so when there is no memory for one.
-        MemoryLimit.apply(MemoryLimit.ofFeed)
+        ProcessLimit.memory(ProcessLimit.memoryOfFeed)
         let library = try LibPQ()
         guard library.accepts(to) else {
             throw CommandFailure(
                 .usage, "--to: libpq cannot read this address; write signs such as % and [ in it as %25 and %5B")
         }
-        let client = try connection.connection(environment: .ofThisProcess()).client(deadline: .seconds(90))
+        let client = try connection.client(deadline: .seconds(90))
         let source = FeedSource(client: client, entities: Array(Set(entities)).sorted())
         let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
         let late = LateEnd(after: [SIGTERM, SIGINT]) {

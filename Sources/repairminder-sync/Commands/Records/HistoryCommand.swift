@@ -7,11 +7,7 @@ struct HistoryCommand: AsyncParsableCommand {
         commandName: "history",
         abstract: "Show a record's history: every edit, attempt, response, conflict and pull.")
 
-    @Argument(help: "The entity, such as orders.", completion: .custom(RecordCompletion.entities))
-    var entity: String
-
-    @Argument(help: RecordWriting.idHelp, completion: .custom(RecordCompletion.ids))
-    var id: String
+    @OptionGroup var record: RecordArguments
 
     @OptionGroup var table: TableOptions
 
@@ -19,7 +15,7 @@ struct HistoryCommand: AsyncParsableCommand {
 
     func run() async throws {
         let client = try options.client()
-        let path = LocalAPIPaths.history(of: entity, id: try await RecordID.key(of: id, in: entity, client))
+        let path = LocalAPIPaths.history(of: record.entity, id: try await record.key(client))
         try options.show(try await ListPages.all(of: path, query: [], client)) { answer in
             let entries = answer["data"]?.elements ?? []
             return entries.isEmpty ? "no history\n" : try table.rendered(Self.table(entries))
@@ -30,15 +26,15 @@ struct HistoryCommand: AsyncParsableCommand {
         Table(
             header: ["at", "change", "what", "details"],
             rows: entries.map { entry in
-                [entry["at"]?.plain ?? "", entry["change_id"]?.plain ?? "", what(entry), details(entry)]
+                [entry.shown("at"), entry.shown("change_id"), what(entry), details(entry)]
             }, kept: ["change", "what", "details"], wrapped: ["details"], times: .whole)
     }
 
     /// `edited here`, `uploading`, `conflict (resolved)`.
     private static func what(_ entry: JSONText) -> String {
-        let kind = entry["kind"]?.plain ?? ""
-        switch (kind, entry["reason"]?.plain ?? "") {
-        case ("queued", "edited"): return word(for: entry["operation"]?.plain ?? "")
+        let kind = entry.shown("kind")
+        switch (kind, entry.shown("reason")) {
+        case ("queued", "edited"): return word(for: entry.shown("operation"))
         case ("queued", let reason): return reason.isEmpty ? kind : reason.replacing("_", with: " ")
         case ("discarded", let reason), ("conflict", let reason): return reason.isEmpty ? kind : "\(kind) (\(reason))"
         case ("upserted", _): return "pulled"
@@ -65,12 +61,12 @@ struct HistoryCommand: AsyncParsableCommand {
     }
 
     private static func text(of conflict: JSONText) -> String {
-        let field = conflict["field"]?.plain ?? ""
-        let winner = conflict["winner"]?.plain ?? ""
-        let sides = ["base", "local", "server"].map { "\($0)=\(conflict[$0]?.plain ?? "")" }
+        let field = conflict.shown("field")
+        let winner = conflict.shown("winner")
+        let sides = ["base", "local", "server"].map { "\($0)=\(conflict.shown($0))" }
         let outcome = winner.isEmpty ? "waits for you" : "\(winner) won"
         return
             ([field.isEmpty ? "the record" : field] + (field.isEmpty ? [] : sides)
-            + ["\(outcome) by \(conflict["rule"]?.plain ?? "")"]).joined(separator: " ")
+            + ["\(outcome) by \(conflict.shown("rule"))"]).joined(separator: " ")
     }
 }

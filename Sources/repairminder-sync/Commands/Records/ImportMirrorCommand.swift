@@ -83,7 +83,7 @@ struct ImportMirrorCommand: AsyncParsableCommand, StateCommand {
             let pending = Set(queue.filter { $0.entity == entity }.map(\.recordKey))
             let key = schema[entity]?.key ?? "id"
             // Records with unsent changes are imported with those changes, as the server last had them.
-            var synced = records.filter { !pending.contains($0[key]?.plain ?? "") }[...]
+            var synced = records.filter { !pending.contains($0.shown(key)) }[...]
             while !synced.isEmpty {
                 count += try await store.importRecords(Array(synced.prefix(500)), of: entity, at: now)
                 synced = synced.dropFirst(500)

@@ -12,17 +12,7 @@ struct ListCommand: AsyncParsableCommand {
             --columns id,status is short for fields=id,status.
             """)
 
-    @Argument(help: "The entity, such as orders.", completion: .custom(RecordCompletion.entities))
-    var entity: String
-
-    @Argument(
-        help: ArgumentHelp("Filters.", valueName: "field=value"), completion: .custom(RecordCompletion.filters))
-    var filters: [String] = []
-
-    @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp("Fields to sort by, -field for descending.", valueName: "-field,field"))
-    var sort: String?
+    @OptionGroup var selection: RecordSelection
 
     @Option(help: "The maximum number of records; with --all the number per page.")
     var limit: Int?
@@ -43,17 +33,17 @@ struct ListCommand: AsyncParsableCommand {
     func run() async throws {
         let query = try query()
         let client = try options.client()
-        let path = LocalAPIPaths.records(of: entity)
         let answer =
             all
-            ? try await ListPages.all(of: path, query: query, client) : try await client.get(path, query: query).body
-        let shape = options.json ? nil : try await EntityShape(of: entity, client)
+            ? try await ListPages.all(of: selection.path, query: query, client)
+            : try await client.get(selection.path, query: query).body
+        let shape = options.json ? nil : try await EntityShape(of: selection.entity, client)
         try options.show(answer) { answer in
             let fields = query.first { $0.name == "fields" }?.value.split(separator: ",").map(String.init)
             let records = answer["data"]?.elements ?? []
             guard !records.isEmpty else { return "no records\n" }
             return RecordTable.list(records, fields: fields, kept: shape.map(kept) ?? [], isWide: table.wide)
-                .rendered(ClientOptions.presentation(isWide: table.wide))
+                .rendered(table.presentation)
         }
         // On standard error, so the table stays clean.
         guard let shape else { return }
@@ -63,23 +53,22 @@ struct ListCommand: AsyncParsableCommand {
         if let more = answer?["next"], more.kind != .null {
             StandardStream.error.write("there are more records; use --all to list them\n")
         }
-        if answer?["complete"]?.boolean == false { StandardStream.error.write(ListPages.incomplete(entity)) }
+        if answer?["complete"]?.boolean == false { StandardStream.error.write(ListPages.incomplete(selection.entity)) }
     }
 
     /// The fields that the table always has: the key, what people know the records by, and what they are sorted by.
     private func kept(_ shape: EntityShape) -> [String] {
-        [shape.key] + shape.naturalKeys + SortTerm.list(sort ?? shape.sort).map(\.field)
+        [shape.key] + shape.naturalKeys + SortTerm.list(selection.sort ?? shape.sort).map(\.field)
     }
 
     private func query() throws(CommandFailure) -> LocalAPIClient.Query {
-        var query = try FieldArgument.query(filters)
+        var query = try selection.query()
         if let columns = table.columns {
             guard !query.contains(where: { $0.name == "fields" }) else {
                 throw CommandFailure(.usage, "use --columns or fields=, not both")
             }
             query.append(("fields", columns))
         }
-        if let sort { query.append(("sort", sort)) }
         if let limit = limit ?? (all ? 1000 : nil) { query.append(("limit", "\(limit)")) }
         return query
     }

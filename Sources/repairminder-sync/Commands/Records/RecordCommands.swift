@@ -6,11 +6,7 @@ import LocalAPI
 struct GetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "get", abstract: "Show one record.")
 
-    @Argument(help: "The entity, such as orders.", completion: .custom(RecordCompletion.entities))
-    var entity: String
-
-    @Argument(help: RecordWriting.idHelp, completion: .custom(RecordCompletion.ids))
-    var id: String
+    @OptionGroup var record: RecordArguments
 
     @Option(
         help: ArgumentHelp(
@@ -22,9 +18,9 @@ struct GetCommand: AsyncParsableCommand {
     func run() async throws {
         let query = reveal.isEmpty ? [] : [(name: "reveal", value: reveal.joined(separator: ","))]
         let client = try options.client()
-        let key = try await RecordID.key(of: id, in: entity, client)
-        let answer = try await Self.explaining(entity) { () throws(LocalAPIError) in
-            try await client.get(LocalAPIPaths.record(of: entity, id: key), query: query)
+        let path = LocalAPIPaths.record(of: record.entity, id: try await record.key(client))
+        let answer = try await Self.explaining(record.entity) { () throws(LocalAPIError) in
+            try await client.get(path, query: query)
         }
         try options.show(answer.body) { RecordTable.one($0).rendered(ClientOptions.presentation()) }
     }
@@ -50,11 +46,7 @@ struct SetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "set", abstract: "Change fields of a record.", discussion: RecordWriting.inputConvention)
 
-    @Argument(help: "The entity, such as orders.", completion: .custom(RecordCompletion.entities))
-    var entity: String
-
-    @Argument(help: RecordWriting.idHelp, completion: .custom(RecordCompletion.ids))
-    var id: String
+    @OptionGroup var record: RecordArguments
 
     @Argument(
         help: ArgumentHelp(
@@ -70,11 +62,13 @@ struct SetCommand: AsyncParsableCommand {
     func run() async throws {
         let body = try RecordWriting.body(fields)
         let client = try options.client(deadline: waiting.deadline)
-        let key = try await RecordID.keyToWrite(id, in: entity, client)
+        let path = try await record.pathToWrite(client)
         let answer = try await RecordWriting.explaining(fields) { () throws(LocalAPIError) in
-            try await client.patch(LocalAPIPaths.record(of: entity, id: key), query: waiting.query, body: body)
+            try await client.patch(path, query: waiting.query, body: body)
         }
-        try options.show(answer.body) { StyledText("updated \(entity) \(id): \(RecordTable.state(of: $0))\n") }
+        try options.show(answer.body) {
+            StyledText("updated \(record.entity) \(record.id): \(RecordTable.state(of: $0))\n")
+        }
         try WaitOption.requireConfirmed(answer, options.connection)
     }
 }
@@ -104,7 +98,7 @@ struct CreateCommand: AsyncParsableCommand {
         }
         // The key field can have any name, but the path ends with its value.
         let id = answer.location?.split(separator: "/").last?.removingPercentEncoding
-        try options.show(answer.body) { StyledText("\(id ?? $0["id"]?.plain ?? "")\n") }
+        try options.show(answer.body) { StyledText("\(id ?? $0.shown("id"))\n") }
         try WaitOption.requireConfirmed(answer, options.connection)
     }
 }
@@ -113,11 +107,7 @@ struct DeleteCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "delete", abstract: "Delete a record locally now and upstream as soon as possible.")
 
-    @Argument(help: "The entity, such as orders.", completion: .custom(RecordCompletion.entities))
-    var entity: String
-
-    @Argument(help: RecordWriting.idHelp, completion: .custom(RecordCompletion.ids))
-    var id: String
+    @OptionGroup var record: RecordArguments
 
     @OptionGroup var waiting: WaitOption
 
@@ -125,11 +115,11 @@ struct DeleteCommand: AsyncParsableCommand {
 
     func run() async throws {
         let client = try options.client(deadline: waiting.deadline)
-        let key = try await RecordID.keyToWrite(id, in: entity, client)
-        let answer = try await RecordWriting.explaining([]) { () throws(LocalAPIError) in
-            try await client.delete(LocalAPIPaths.record(of: entity, id: key), query: waiting.query)
+        let path = try await record.pathToWrite(client)
+        let answer = try await RecordWriting.explaining { () throws(LocalAPIError) in
+            try await client.delete(path, query: waiting.query)
         }
-        if !options.json { try StandardStream.output.writeResult("deleted \(entity) \(id)\n") }
+        if !options.json { try StandardStream.output.writeResult("deleted \(record.entity) \(record.id)\n") }
         try WaitOption.requireConfirmed(answer, options.connection)
     }
 }

@@ -21,9 +21,7 @@ struct RemindersCommand: AsyncParsableCommand {
     @Option(name: .customLong("for"), help: ArgumentHelp("How long to snooze: 10m, 2h, 1d.", valueName: "duration"))
     var delay: String?
 
-    @OptionGroup var sorting: SortOption
-
-    @OptionGroup var table: TableOptions
+    @OptionGroup var table: SortedTableOptions
 
     @OptionGroup var options: ClientOptions
 
@@ -45,20 +43,18 @@ struct RemindersCommand: AsyncParsableCommand {
             }
         } else if let snooze, let delay {
             let body = JSONText.object(["for": .string(delay)])
-            let answer = try await RecordWriting.explaining([]) { () throws(LocalAPIError) in
+            let answer = try await RecordWriting.explaining { () throws(LocalAPIError) in
                 try await client.post(LocalAPIPaths.snoozeReminder(snooze), body: body)
             }
             try options.show(answer.body) { reminder in
-                let end = reminder["snoozed_until"]?.plain ?? ""
+                let end = reminder.shown("snoozed_until")
                 let shown = ClientOptions.presentation().times?.text(of: end, .whole) ?? end
                 return "snoozed \(snooze) until \(shown)\n"
             }
         } else {
             let query = state.map { [("state", $0)] } ?? []
             try options.show(try await ListPages.all(of: LocalAPIPaths.reminders, query: query, client)) { answer in
-                let reminders = answer["data"]?.elements ?? []
-                return reminders.isEmpty
-                    ? "no reminders\n" : try table.rendered(Self.table(reminders), sortedBy: sorting.sort)
+                try table.rendered(answer["data"]?.elements, Self.table, none: "no reminders\n")
             }
         }
     }

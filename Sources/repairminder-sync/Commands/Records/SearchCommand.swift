@@ -19,9 +19,7 @@ struct SearchCommand: AsyncParsableCommand {
     @Option(help: "The maximum number of records, 100 at most.")
     var limit = 20
 
-    @OptionGroup var sorting: SortOption
-
-    @OptionGroup var table: TableOptions
+    @OptionGroup var table: SortedTableOptions
 
     @OptionGroup var options: ClientOptions
 
@@ -38,10 +36,7 @@ struct SearchCommand: AsyncParsableCommand {
         if let entity { query.append(("entity", entity)) }
         query.append(("limit", "\(limit)"))
         let answer = try await options.client().get(LocalAPIPaths.search, query: query).body
-        try options.show(answer) { answer in
-            let hits = answer["data"]?.elements ?? []
-            return hits.isEmpty ? "no records\n" : try table.rendered(Self.table(hits), sortedBy: sorting.sort)
-        }
+        try options.show(answer) { try table.rendered($0["data"]?.elements, Self.table, none: "no records\n") }
         // Standard output has only the table.
         if !options.json, let hint = hint(answer) { StandardStream.error.write(hint + "\n") }
     }
