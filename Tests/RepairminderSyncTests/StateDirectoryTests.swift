@@ -17,6 +17,19 @@ import Testing
         try #require(chmod(temporary.path, 0o700) == 0)
     }
 
+    @Test("one that others can enter is refused, and the command that closes it is named for no other directory")
+    func openDirectory() throws {
+        try #require(chmod(folder, 0o755) == 0)
+        let empty = #expect(throws: StateError.self) { try StateDirectory.make(folder) }
+        #expect(empty?.message.hasSuffix("(mode 755); run chmod go= \(folder)") == true)
+        try write("report.txt", nil)
+        let other = #expect(throws: StateError.self) { try StateDirectory.make(folder) }
+        #expect(other?.message.hasSuffix("it has other files: choose a directory of its own") == true)
+        try write("current.db", nil)
+        let own = #expect(throws: StateError.self) { try StateDirectory.make(folder) }
+        #expect(own?.message.hasSuffix("run chmod go= \(folder)") == true)
+    }
+
     /// Each file contains the address of its upstream and perhaps its account and the number of its changes, or nothing.
     private func state(_ origin: CacheOrigin) throws -> StateDirectory {
         try StateDirectory(

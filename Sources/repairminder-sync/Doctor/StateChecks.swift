@@ -45,12 +45,16 @@ struct StateChecks {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         let open = ([folder] + names.map { "\(folder)/\($0)" }).filter { mode(of: $0).map { $0 & 0o077 != 0 } ?? false }
         let foreign = names.map { "\(folder)/\($0)" }.filter { self.owner(of: $0) != owner }
+        guard open.isEmpty && foreign.isEmpty || StateDirectory.isOfDaemon(folder) else {
+            return [
+                .error(
+                    "permissions", "\(folder) has files of others, and none of the daemon",
+                    "set state_dir to the daemon's directory, or to one that does not exist yet")
+            ]
+        }
         var findings: [Finding] = []
         if !open.isEmpty {
-            findings.append(
-                .error(
-                    "permissions", "other users can read \(open.joined(separator: ", "))",
-                    closing))
+            findings.append(.error("permissions", "other users can read \(open.joined(separator: ", "))", closing))
         }
         if !foreign.isEmpty {
             findings.append(

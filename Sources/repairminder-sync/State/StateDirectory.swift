@@ -74,11 +74,23 @@ struct StateDirectory {
                 isOwnedByAnother: true)
         }
         guard status.st_mode & 0o077 == 0 else {
+            let advice =
+                isOfDaemon(path) ? "run chmod go= \(path)" : "it has other files: choose a directory of its own"
             throw StateError(
                 message: "other users can read or change files in state_dir \(path) (mode "
-                    + "\(String(status.st_mode & 0o7777, radix: 8))); run chmod go= \(path)",
+                    + "\(String(status.st_mode & 0o7777, radix: 8))); \(advice)",
                 isOpenToOthers: true)
         }
+    }
+
+    /// Whether a directory has what only a daemon keeps, or nothing.
+    ///
+    /// Messages propose a command for no other: one that closes the directory, or changes its owner, would do harm to /home or
+    /// /tmp, which state_dir can name by mistake.
+    static func isOfDaemon(_ folder: String) -> Bool {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        return names.isEmpty
+            || names.contains { ["api-token", "current.db", "secret.key", "tokens.json"].contains($0) }
     }
 
     // MARK: current.db

@@ -71,6 +71,7 @@ struct StateChecksTests {
 
     @Test("no name of a file becomes part of a command, which root may run")
     func hostileName() throws {
+        try store(#"{"token":"abc"}"#)
         let name = "state/a;touch $HOME..pwned #"
         try folder.write("", to: name)
         try #require(chmod(folder.path(name), 0o666) == 0)
@@ -79,6 +80,17 @@ struct StateChecksTests {
         #expect(permissions.level == .error && permissions.message.contains("a;touch $HOME..pwned #"))
         #expect(permissions.advice == closing)
         for finding in found { #expect(finding.advice?.contains(";") != true, "\(finding.text)") }
+    }
+
+    @Test("no command is proposed for a directory that state_dir names by mistake, which it would close to its users")
+    func notOfDaemon() throws {
+        try folder.write("", to: "state/report.txt")
+        try #require(chmod(folder.path("state"), 0o755) == 0)
+        let found = try findings().filter { $0.check == "permissions" }
+        #expect(found.map(\.level) == [.error])
+        #expect(found.first?.advice == "set state_dir to the daemon's directory, or to one that does not exist yet")
+        try store(#"{"token":"abc"}"#)
+        #expect(try findings().first { $0.check == "permissions" }?.advice == closing)
     }
 
     @Test(
