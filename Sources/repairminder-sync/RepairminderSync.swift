@@ -63,8 +63,11 @@ struct RepairminderSync: AsyncParsableCommand {
         // The prefix marks an error in the journal (sd-daemon(3)).
         let isJournal = StandardStream.error.isJournal(environment: ProcessInfo.processInfo.environment)
         let ending = ending(with: error, CommandLine.arguments, journalPrefix: isJournal ? "<3>" : "")
-        let stream = ending.status == .done ? StandardStream.output : StandardStream.error
-        if !ending.text.isEmpty { stream.write(ending.text + "\n") }
+        if ending.status == .done {
+            do { try StandardStream.output.writeResult(ending.text + "\n") } catch { end(with: error) }
+        } else if !ending.text.isEmpty {
+            StandardStream.error.write(ending.text + "\n")
+        }
         Glibc.exit(ending.status.rawValue)
     }
 

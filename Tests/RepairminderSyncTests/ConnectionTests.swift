@@ -251,6 +251,19 @@ import Upstream
         #expect(error?.status == .notAllowed)
     }
 
+    @Test("a path that --socket names and that is no socket is refused by that reason")
+    func noSocket() throws {
+        let error = #expect(throws: CommandFailure.self) { try connection(["--socket", "/etc/passwd"]) }
+        #expect(error?.status == .unreachable && error?.message.contains("this is no socket") == true)
+    }
+
+    @Test("doctor says where no daemon listens without naming flags that it does not have")
+    func doctorWithoutDaemon() async throws {
+        let configuration = try TemporaryFolder().configuration(yaml: "listen: { tcp: 127.0.0.1:1, unix: off }")
+        let found = await DaemonChecks(configuration: configuration, systemSocket: nil).findings()
+        #expect(found.map(\.message) == ["the daemon cannot be reached at http://127.0.0.1:1"])
+    }
+
     @Test("where no daemon listens, the message names the address and the flags for another", arguments: [true, false])
     func noDaemon(isSocket: Bool) async throws {
         let place: DaemonConnection.Place = isSocket ? .unix("/nowhere/api.sock") : .tcp("http://127.0.0.1:1")

@@ -1,3 +1,4 @@
+import Glibc
 import TestSupport
 import Testing
 
@@ -5,6 +6,16 @@ import Testing
 
 @Suite("The file of a record that a person edits")
 struct EditedFileTests {
+    @Test(
+        "without a terminal, vi is not started",
+        .enabled(if: isatty(STDIN_FILENO) == 0, "needs a test run without a terminal"))
+    func noTerminal() throws {
+        let failure = #expect(throws: CommandFailure.self) {
+            try EditedFile(environment: try TemporaryFolder().environment())
+        }
+        #expect(failure?.status == .usage && failure?.message.contains("set EDITOR") == true)
+    }
+
     @Test(
         "text that the editor did not save in UTF-8 is refused by that reason, and a file that it removed by another",
         arguments: [

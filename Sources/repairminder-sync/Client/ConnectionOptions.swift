@@ -67,6 +67,10 @@ struct ConnectionOptions: ParsableArguments {
     private func place(_ environment: Environment, _ systemSocket: String) throws(CommandFailure) -> DaemonConnection {
         if let socket {
             try Self.requireAccess(socket)
+            guard stat(of: socket)?.isSocket ?? true else {
+                throw CommandFailure(
+                    .unreachable, "--socket \(socket): this is no socket; name the path of listen.unix")
+            }
             var connection = DaemonConnection(place: .unix(socket))
             connection.listeners.trustOwner(ofFolderOf: socket)
             return connection

@@ -73,7 +73,8 @@ struct DaemonConnection: Equatable {
         }
     }
 
-    private static let question = "is it running? If it listens elsewhere, add --socket PATH or --address HOST:PORT"
+    /// For the commands that have these flags.
+    static let question = "is it running? If it listens elsewhere, add --socket PATH or --address HOST:PORT"
 
     private func failure(_ error: TransportError) -> LocalAPIError {
         let address = socket ?? baseURL

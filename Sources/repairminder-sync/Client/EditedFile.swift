@@ -16,26 +16,24 @@ final class EditedFile: Sendable {
     /// Those that end this process, and would leave the file behind.
     static let endings: [UnixSignal] = [.sighup, .sigint, .sigquit, .sigterm]
 
-    /// Uses `$VISUAL`, else `$EDITOR`, else `vi`.
-    init(environment: Environment) throws(CommandFailure) {
+    /// Uses `$VISUAL`, else `$EDITOR`, else `vi`, which needs a terminal.
+    init(environment: Environment) throws {
         let named = ["VISUAL", "EDITOR"].compactMap { environment.variables[$0] }.first { !$0.isEmpty }
-        editor = named ?? "vi"
-        let folder = environment.temporaryFolder
-        guard let made = environment.makeTemporaryFolder("repairminder-sync-") else { throw Self.failure(in: folder) }
-        directory = made
+        guard let editor = named ?? (isatty(STDIN_FILENO) == 1 ? "vi" : nil) else {
+            throw CommandFailure(
+                .usage,
+                "there is no terminal for vi; set EDITOR to a program that needs none, or use set instead")
+        }
+        self.editor = editor
+        directory = try environment.makeTemporaryFolder("repairminder-sync-")
         path = "\(directory)/record.yaml"
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
-            let error = Self.failure(in: folder)
+            let reason = SystemError.last
             rmdir(directory)
-            throw error
+            throw CommandFailure(.temporaryFailure, "\(path) cannot be created: \(reason)")
         }
         close(descriptor)
-    }
-
-    private static func failure(in folder: String) -> CommandFailure {
-        CommandFailure(
-            .temporaryFailure, "no temporary file can be made in \(folder): \(SystemError.last)")
     }
 
     /// Removes the directory with all that is in it.

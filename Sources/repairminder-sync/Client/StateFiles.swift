@@ -10,7 +10,7 @@ struct StateFiles {
     let directory: StateDirectory
 
     /// Throws when the state directory is missing, unless `makesFolder` creates it.
-    init(_ options: ConfigurationOptions, makesFolder: Bool = false) throws {
+    init(_ options: some ConfigurationSource, makesFolder: Bool = false) throws {
         let environment = Environment.ofThisProcess()
         configuration = try options.configuration(environment: environment)
         schema = try SchemaFinder(environment: environment).schema(for: configuration)

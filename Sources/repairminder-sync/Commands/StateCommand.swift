@@ -2,7 +2,8 @@ import ArgumentParser
 
 /// A command that reads or writes the state directory. When root runs it, it becomes the directory's owner first.
 protocol StateCommand: ParsableCommand, SendableMetatype {
-    var options: ConfigurationOptions { get }
+    associatedtype Options: ConfigurationSource
+    var options: Options { get }
 
     /// Opens the files that only root can reach, and runs the programs that the command needs, before root becomes the
     /// owner; called only then. Afterwards no program can be started.

@@ -1,10 +1,47 @@
 import ArgumentParser
 
-/// Every configuration key as a flag, and `--config` for the file.
-struct ConfigurationOptions: ParsableArguments {
+/// What says how the daemon is configured, as for `run`: a file, and flags that override it.
+protocol ConfigurationSource: ParsableArguments {
+    var config: String? { get }
+    var keys: ConfigurationFlags { get }
+}
+
+/// With every flag in the help.
+struct ConfigurationOptions: ConfigurationSource {
     @Option(help: ArgumentHelp("The configuration file (YAML or JSON).", valueName: "file"))
     var config: String?
 
+    @OptionGroup var keys: ConfigurationFlags
+}
+
+/// The same for other commands, whose help would be lost among the flags.
+struct BriefConfigurationOptions: ConfigurationSource {
+    @Option(
+        help: ArgumentHelp(
+            "The configuration file (YAML or JSON). All other flags of run are taken here, too.", valueName: "file"))
+    var config: String?
+
+    @OptionGroup(visibility: .hidden) var keys: ConfigurationFlags
+}
+
+extension ConfigurationSource {
+    func configuration(environment: Environment) throws(ConfigurationError) -> Configuration {
+        try ConfigurationReader(path: config, flags: keys.flags, maps: keys.maps, environment: environment)
+            .configuration()
+    }
+
+    /// Where each value comes from that is no default.
+    func origins(environment: Environment) throws(ConfigurationError) -> [ConfigurationOrigin] {
+        try ConfigurationReader(path: config, flags: keys.flags, maps: keys.maps, environment: environment).origins()
+    }
+
+    func setupReader(environment: Environment) -> SetupReader {
+        SetupReader(path: config, flags: keys.flags, maps: keys.maps, environment: environment)
+    }
+}
+
+/// Every configuration key as a flag.
+struct ConfigurationFlags: ParsableArguments {
     @Option(.schema, "A schema's name or path.", "name")
     var schema: String?
 
@@ -183,21 +220,8 @@ struct ConfigurationOptions: ParsableArguments {
     @Option(.logFormat, "text or json.", "format")
     var logFormat: String?
 
-    func configuration(environment: Environment) throws(ConfigurationError) -> Configuration {
-        try ConfigurationReader(path: config, flags: flags, maps: maps, environment: environment).configuration()
-    }
-
-    /// Where each value comes from that is no default.
-    func origins(environment: Environment) throws(ConfigurationError) -> [ConfigurationOrigin] {
-        try ConfigurationReader(path: config, flags: flags, maps: maps, environment: environment).origins()
-    }
-
-    func setupReader(environment: Environment) -> SetupReader {
-        SetupReader(path: config, flags: flags, maps: maps, environment: environment)
-    }
-
     /// `NAME=VALUE`, as given.
-    private var maps: [ConfigurationMap: [String]] { [.settings: upstreamSettings, .secrets: upstreamSecrets] }
+    var maps: [ConfigurationMap: [String]] { [.settings: upstreamSettings, .secrets: upstreamSecrets] }
 
     /// The flags that are set. Each of their properties has the name of its key.
     var flags: [ConfigurationKey: String] {

@@ -13,11 +13,17 @@ extension Environment {
         return folder
     }
 
-    /// Makes a new directory among them that only this user can enter; nil, with `errno`, if it cannot.
-    func makeTemporaryFolder(_ name: String) -> String? {
+    /// Makes a new directory among them that only this user can enter.
+    func makeTemporaryFolder(_ name: String) throws(StateError) -> String {
+        let folder = temporaryFolder
         // mkdtemp creates it with mode 0700.
-        var template = Array("\(temporaryFolder)/\(name)XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else { return nil }
+        var template = Array("\(folder)/\(name)XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else {
+            throw StateError(
+                message:
+                    "cannot create a directory in \(folder) (\(SystemError.last)); set TMPDIR to one that you can write to"
+            )
+        }
         return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 }

@@ -171,6 +171,40 @@ import Testing
         #expect(ending.text.hasPrefix("Error: Unknown option '--"), "\(ending.text)")
     }
 
+    @Test(
+        "a negative number is a value, of which the message says what is expected",
+        arguments: [
+            (["events", "--since", "-1"], "expected a sequence number"),
+            (["demo", "--rows", "-1"], "expected at least 1"),
+            (["list", "orders", "--limit", "-5"], "expected a number from 1"),
+            (["search", "x", "--limit", "-5"], "expected a number from 1"),
+        ])
+    func negativeNumber(arguments: [String], words: String) throws {
+        #expect(try mistake(arguments).text.contains(words))
+    }
+
+    @Test("a setting without a value is reported by its own flag", arguments: [["demo"], ["generate", "swift"]])
+    func settingWithoutValue(command: [String]) throws {
+        #expect(try mistake(command + ["--setting", "a"]).text.hasPrefix("Error: --setting a: expected NAME=VALUE"))
+    }
+
+    @Test(
+        "the help of a command that takes the flags of run shows its own, and not those 60",
+        arguments: [["doctor"], ["backup"], ["database", "forget-key"], ["queue", "import"], ["bundle", "install"]])
+    func briefHelp(command: [String]) throws {
+        let help = try #require(
+            #expect(throws: (any Error).self) {
+                var help = try RepairminderSync.parseAsRoot(command + ["--help"])
+                try help.run()
+            })
+        let text = RepairminderSync.ending(with: help, []).text
+        #expect(text.contains("--config") && !text.contains("--sync.interval"), "\(text)")
+        let file = ["doctor", "forget-key"].contains(command.last) ? [] : ["FILE"]
+        #expect(throws: Never.self) {
+            try RepairminderSync.parseAsRoot(command + file + ["--sync.interval", "3m"])
+        }
+    }
+
     @Test("docs/cli.md documents every exit status and its code", arguments: CommandStatus.allCases)
     func documentation(status: CommandStatus) throws {
         let lines = try ProjectFiles.text("docs/cli.md").split(separator: "\n")

@@ -34,6 +34,14 @@ import Testing
         }
     }
 
+    @Test("where no temporary file can be made, the message has the directory and the system's reason")
+    func noTemporaryFolder() {
+        let error = #expect(throws: StateError.self) {
+            try folder.environment(["TMPDIR": "/nowhere"]).makeTemporaryFolder("x-")
+        }
+        #expect(error?.message.hasPrefix("cannot create a directory in /nowhere (No such file or directory)") == true)
+    }
+
     @Test(
         "root's temporary files go to no directory of another user, whose links root would follow",
         .enabled(if: getuid() == 0, "only root can act as two users"))

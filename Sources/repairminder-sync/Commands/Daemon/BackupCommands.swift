@@ -17,7 +17,7 @@ struct BackupCommand: AsyncParsableCommand, StateCommand {
     @Argument(help: "The file to create.")
     var file: String
 
-    @OptionGroup(title: "Configuration") var options: ConfigurationOptions
+    @OptionGroup var options: BriefConfigurationOptions
 
     private var target: NamedFile?
 
@@ -70,7 +70,7 @@ struct RestoreCommand: AsyncParsableCommand, StateCommand {
     @Argument(help: "A file created by backup, or one from the backups directory in state_dir.")
     var file: String
 
-    @OptionGroup(title: "Configuration") var options: ConfigurationOptions
+    @OptionGroup var options: BriefConfigurationOptions
 
     private var source: NamedFile?
 

@@ -25,7 +25,7 @@ extension BundleCommand {
         @Flag(help: "Also install a bundle that is older than the installed one.")
         var allowOlder = false
 
-        @OptionGroup(title: "Configuration") var options: ConfigurationOptions
+        @OptionGroup var options: BriefConfigurationOptions
 
         func run() async throws {
             let environment = Environment.ofThisProcess()

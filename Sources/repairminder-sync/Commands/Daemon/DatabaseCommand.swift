@@ -34,7 +34,7 @@ extension DatabaseCommand {
                 and files stay.
                 """)
 
-        @OptionGroup(title: "Configuration") var options: ConfigurationOptions
+        @OptionGroup var options: BriefConfigurationOptions
 
         func run() async throws {
             let new = try await DatabaseCommand.change(StateFiles(options), at: Self.inUse) { database, _ in
@@ -62,7 +62,7 @@ extension DatabaseCommand {
                 database, because another address means another upstream.
                 """)
 
-        @OptionGroup(title: "Configuration") var options: ConfigurationOptions
+        @OptionGroup var options: BriefConfigurationOptions
 
         func run() async throws {
             let files = try StateFiles(options)
@@ -78,7 +78,8 @@ extension DatabaseCommand {
         private static func linked(_ files: StateFiles) throws -> String {
             guard let path = files.directory.linked else {
                 throw CommandFailure(
-                    .notFound, "\(files.configuration.stateDirectory) has no database for this schema yet")
+                    .notFound,
+                    "\(files.configuration.stateDirectory) has no database for this schema yet; start the daemon first")
             }
             return path
         }
@@ -90,7 +91,7 @@ extension DatabaseCommand {
             abstract: "Let the database be used with another key, without the secrets that the old one sealed.",
             discussion: "Only for a key that is lost or exposed: docs/guides/securing.md says what is lost with it.")
 
-        @OptionGroup(title: "Configuration") var options: ConfigurationOptions
+        @OptionGroup var options: BriefConfigurationOptions
 
         func run() async throws {
             try await DatabaseCommand.change(StateFiles(options), at: { try $0.database() }) { database, path in

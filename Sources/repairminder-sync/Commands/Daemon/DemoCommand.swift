@@ -4,7 +4,6 @@ import Foundation
 import Glibc
 import JSONText
 import LocalAPI
-import SystemCalls
 
 struct DemoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -20,12 +19,10 @@ struct DemoCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("A schema that is built in, or the path of any schema's file.", valueName: "schema"))
     var schema = "repairminder"
 
-    @Option(
-        parsing: .singleValue,
-        help: ArgumentHelp("A setting that the schema names; can be repeated.", valueName: "name=value"))
-    var setting: [String] = []
+    @OptionGroup var settings: SettingOption
 
     @Option(
+        parsing: .unconditional,
         help: ArgumentHelp(
             "The number of orders, or of records of entities that belong to no other.", valueName: "count"))
     var rows = 500
@@ -45,9 +42,10 @@ struct DemoCommand: AsyncParsableCommand {
 
     func run() async throws {
         DaemonHost.prepareProcess()
-        let folder = try Self.makeFolder()
+        let folder = try Environment.ofThisProcess().makeTemporaryFolder("repairminder-demo.")
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        let shop = DemoShop(schema: schema, settings: setting, rows: rows, seed: seed, port: port, folder: folder)
+        let shop = DemoShop(
+            schema: schema, settings: settings.values, rows: rows, seed: seed, port: port, folder: folder)
         try await shop.run { try await show($0, folder) }
     }
 
@@ -85,12 +83,4 @@ struct DemoCommand: AsyncParsableCommand {
     }
 
     private static func short(_ address: String) -> String { String(address.trimmingPrefix("http://")) }
-
-    private static func makeFolder() throws(CommandFailure) -> String {
-        let environment = Environment.ofThisProcess()
-        if let folder = environment.makeTemporaryFolder("repairminder-demo.") { return folder }
-        throw CommandFailure(
-            .temporaryFailure,
-            "cannot create a directory in \(environment.temporaryFolder) (\(SystemError.last)); set TMPDIR")
-    }
 }

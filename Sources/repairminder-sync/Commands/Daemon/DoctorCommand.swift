@@ -23,7 +23,7 @@ struct DoctorCommand: AsyncParsableCommand, StateCommand {
     @Flag(help: "Also compare everything that the database keeps twice: some seconds for each 100,000 records.")
     var deep = false
 
-    @OptionGroup(title: "Configuration") var options: ConfigurationOptions
+    @OptionGroup var options: BriefConfigurationOptions
 
     /// What systemd has answered root about the socket unit; nil when root has not asked.
     private var unit: String?
@@ -60,7 +60,7 @@ struct DoctorCommand: AsyncParsableCommand, StateCommand {
         do {
             configuration = try options.configuration(environment: environment)
         } catch {
-            return [.error("config", "\(error)", "fix that line; docs/config.md lists every key")]
+            return [.error("config", "\(error)", "correct that; docs/config.md lists every key")]
         }
         let read = configuration.warnings.map { text in
             let isOfBundle = text == configuration.bundle?.warning
@@ -76,7 +76,7 @@ struct DoctorCommand: AsyncParsableCommand, StateCommand {
                 .warning("config", $0, "see who is trusted with what in docs/guides/securing.md")
             }
         } catch {
-            return config + [.error("schema", "\(error)", "fix that line; docs/schema.md describes the format")]
+            return config + [.error("schema", "\(error)", "correct that; docs/schema.md describes the format")]
         }
         let plain = configuration.plainHTTP(with: schema).map {
             Finding.warning("tls", $0, "see TLS and other machines in docs/guides/securing.md")

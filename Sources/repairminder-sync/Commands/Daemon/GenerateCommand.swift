@@ -47,10 +47,7 @@ struct GenerateOptions: ParsableArguments {
         help: ArgumentHelp("A schema's name or path; without it, that of the configuration.", valueName: "name|file"))
     var schema: String?
 
-    @Option(
-        parsing: .singleValue,
-        help: ArgumentHelp("A setting that the schema names; can be repeated.", valueName: "name=value"))
-    var setting: [String] = []
+    @OptionGroup var settings: SettingOption
 
     @Option(help: ArgumentHelp("The file to write; without it standard output.", valueName: "file"))
     var output: String?
@@ -68,7 +65,7 @@ struct GenerateOptions: ParsableArguments {
     func text(in language: GeneratedClient.Language, environment: Environment) throws -> String {
         let flags = schema.map { [ConfigurationKey.schema: $0] } ?? [:]
         let configuration = try ConfigurationReader(
-            path: config, flags: flags, maps: [.settings: setting], environment: environment
+            path: config, flags: flags, maps: [.settings: settings.values], environment: environment
         ).configuration()
         let finder = SchemaFinder(environment: environment)
         let source = try finder.source(for: configuration)

@@ -14,7 +14,7 @@ struct LoginCommand: AsyncParsableCommand, StateCommand {
     @Option(help: ArgumentHelp("One of the schema's sign-in methods; by default the first.", valueName: "name"))
     var way: String?
 
-    @OptionGroup(title: "Configuration") var options: ConfigurationOptions
+    @OptionGroup var options: BriefConfigurationOptions
 
     func run() async throws {
         let (configuration, schema) = try options.signInSetup()

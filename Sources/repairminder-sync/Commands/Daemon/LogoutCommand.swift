@@ -11,7 +11,7 @@ struct LogoutCommand: AsyncParsableCommand, StateCommand {
             sign-in.
             """)
 
-    @OptionGroup(title: "Configuration") var options: ConfigurationOptions
+    @OptionGroup var options: BriefConfigurationOptions
 
     func run() async throws {
         let (configuration, schema) = try options.signInSetup()

@@ -16,7 +16,7 @@ extension QueueCommand {
         @Argument(help: "The file to create, with mode 0600.")
         var file: String
 
-        @OptionGroup(title: "Configuration") var options: ConfigurationOptions
+        @OptionGroup var options: BriefConfigurationOptions
 
         private var named: NamedFile?
 
@@ -59,7 +59,7 @@ extension QueueCommand {
         @Argument(help: "The file created by queue export.")
         var file: String
 
-        @OptionGroup(title: "Configuration") var options: ConfigurationOptions
+        @OptionGroup var options: BriefConfigurationOptions
 
         private var named: NamedFile?
 

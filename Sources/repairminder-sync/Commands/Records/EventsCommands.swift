@@ -54,7 +54,10 @@ struct EventsCommand: AsyncParsableCommand {
 
 /// Where the change log is read from.
 struct SinceOption: ParsableArguments {
-    @Option(help: ArgumentHelp("Start after this number (`seq`); 0 for everything in the log.", valueName: "seq"))
+    // A negative number is a value too, of which `validate` says what is wrong.
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Start after this number (`seq`); 0 for everything in the log.", valueName: "seq"))
     var since: Int?
 
     func validate() throws {

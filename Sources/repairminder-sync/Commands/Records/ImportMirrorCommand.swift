@@ -17,7 +17,7 @@ struct ImportMirrorCommand: AsyncParsableCommand, StateCommand {
     @Argument(help: ArgumentHelp("The mirror's directory; by default mirror.directory.", valueName: "folder"))
     var folder: String?
 
-    @OptionGroup(title: "Configuration") var options: ConfigurationOptions
+    @OptionGroup var options: BriefConfigurationOptions
 
     func run() async throws {
         let files = try StateFiles(options, makesFolder: true)

@@ -14,7 +14,8 @@ struct ListCommand: AsyncParsableCommand {
 
     @OptionGroup var selection: RecordSelection
 
-    @Option(help: "The maximum number of records; with --all the number per page.")
+    @Option(
+        parsing: .unconditional, help: "The maximum number of records; with --all the number per page.")
     var limit: Int?
 
     @Flag(help: "List all records, page by page.")

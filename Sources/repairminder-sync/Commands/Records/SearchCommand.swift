@@ -16,7 +16,7 @@ struct SearchCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Only these entities, separated by commas.", valueName: "name,name"))
     var entity: String?
 
-    @Option(help: "The maximum number of records, 100 at most.")
+    @Option(parsing: .unconditional, help: "The maximum number of records, 100 at most.")
     var limit = 20
 
     @OptionGroup var table: SortedTableOptions

@@ -2,7 +2,7 @@ import EntitySchema
 import JSONText
 import LocalAPI
 
-extension ConfigurationOptions {
+extension ConfigurationSource {
     /// The packaged daemon's socket; nil with --config, which must not lead to another daemon's.
     var systemSocket: String? { config == nil ? ConnectionOptions.systemSocket : nil }
 
