@@ -56,13 +56,13 @@ import Testing
 
     @Test("each key can be set by its flag", arguments: ConfigurationKey.allCases)
     func flags(key: ConfigurationKey) throws {
-        let options = try ConfigurationOptions.parse(["--\(key.flag)", Samples.value(key)])
+        let options = try ConfigurationFlags.parse(["--\(key.flag)", Samples.value(key)])
         #expect(options.flags == [key: Samples.value(key)])
     }
 
     @Test("the flag that allows remote callers needs no value")
     func bareFlag() throws {
-        #expect(try ConfigurationOptions.parse(["--listen.allow-remote"]).flags == [.listenAllowRemote: "true"])
+        #expect(try ConfigurationFlags.parse(["--listen.allow-remote"]).flags == [.listenAllowRemote: "true"])
     }
 
     @Test("JSON is read like YAML")
