@@ -135,6 +135,8 @@ package struct Page: Sendable, Equatable {
     package var unfollowed: String?
     /// What says that the upstream left records out; nil if nothing does.
     package var partial: String?
+    /// It came with 206, which says that there is another page, or that records were left out.
+    package var isPart = false
     /// Where the list may go on although its total says that this page is the last; nil if nothing suggests it.
     package var behindTotal: String?
     /// The list ends where servers may stop counting, and the upstream refuses to show the next page.

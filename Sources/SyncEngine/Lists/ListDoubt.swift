@@ -11,9 +11,10 @@ package enum ListDoubt {
     static func isLimit(_ records: Int) -> Bool { limits.contains(records) }
 
     /// Why a list that has this page may lack records, in words; nil if the page says nothing of the kind.
-    package static func reason(_ page: Page) -> String? {
-        page.partial.map { "the upstream says that a page lacks records (\($0))" }
-    }
+    package static func reason(_ page: Page) -> String? { page.partial.map(words) }
+
+    /// `sign`: what of a page says that it lacks records.
+    static func words(_ sign: String) -> String { "the upstream says that a page lacks records (\(sign))" }
 
     /// Why a list that ended may be cut, in words; nil if nothing suggests it.
     ///

@@ -109,7 +109,9 @@ package struct HTTPUpstream: Upstream {
                 last: list.isByLastRecord ? records.elements.last.map { list.lift?.lifted($0) ?? $0 } : nil),
             age: response.age)
         page.share = response.share
-        page.partial = PartialAnswer.found(in: response, envelope, empty: list.empty, isLast: page.next == nil)
+        page.isPart = PartialAnswer.isPart(response)
+        page.partial = PartialAnswer.found(
+            in: response, envelope, empty: list.empty, isLast: page.next == nil, isBlank: count == 0)
         if page.next == nil {
             page.behindTotal = next.behindTotal(envelope, count: count, total: total)
             page.delta = try next.delta(in: whole(request.deltaToken?.place))

@@ -68,6 +68,25 @@ struct ListDoubtTests {
         #expect(limited.limit == "it ends at 1000 records, and the upstream may show no more")
     }
 
+    @Test("206 says that a page lacks records if only some of the pages with another one behind them come with it")
+    func parts() throws {
+        func partial(_ parts: [Bool]) throws -> String? {
+            let list = ListPlan(style: Self.byLength[1], size: "per", pageSize: 1, total: nil, records: .itself)
+            var reading = ListReading(list, at: "/orders", key: "id")
+            for (number, isPart) in (parts + [false]).enumerated() {
+                let records = JSONText.array([.object(["id": .string("\(number)")])])
+                var page = Page(records: records, count: 1, next: number < parts.count ? "\(number + 1)" : nil)
+                page.isPart = isPart
+                try reading.add(page)
+            }
+            return reading.partial
+        }
+        #expect(try partial([false, true, false])?.contains("status 206") == true)
+        #expect(try partial([true, true, true]) == nil)
+        #expect(try partial([false, false, false]) == nil)
+        #expect(try partial([true]) == nil)
+    }
+
     @Test("a list that says whether there is more is not in doubt")
     func more() {
         var list = ListPlan(style: Self.byLength[2], size: "per", pageSize: 200, total: nil, records: .itself)

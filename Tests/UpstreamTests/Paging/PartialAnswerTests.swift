@@ -7,11 +7,12 @@ import Testing
 @Suite("Answers that say that they lack records")
 struct PartialAnswerTests {
     private func found(
-        _ envelope: String, status: Int = 200, range: String? = nil, isLast: Bool = true
+        _ envelope: String, status: Int = 200, range: String? = nil, isLast: Bool = true, isBlank: Bool = false
     ) throws -> String? {
         let headers = range.map { [HTTPHeader("Content-Range", $0)] } ?? []
         return PartialAnswer.found(
-            in: HTTPResponse(status: status, headers: headers), try JSONText(parsing: envelope), isLast: isLast)
+            in: HTTPResponse(status: status, headers: headers), try JSONText(parsing: envelope), isLast: isLast,
+            isBlank: isBlank)
     }
 
     @Test(
@@ -23,6 +24,10 @@ struct PartialAnswerTests {
             (#"{"error":{"message":"Transaction cancelled"},"status":"failure"}"#, "error"),
             (#"{"error":{"code":504,"message":"timeout"}}"#, "error"),
             (#"{"error":{"status":"UNAVAILABLE","message":"shard 2"}}"#, "error"),
+            (#"{"timed_out":false,"_shards":{"total":5,"successful":4,"failed":1}}"#, "_shards.failed"),
+            (#"{"_clusters":{"total":2,"successful":1,"skipped":1}}"#, "_clusters.skipped"),
+            (#"{"responseHeader":{"status":0,"partialResults":true}}"#, "responseHeader.partialResults"),
+            (#"{"unreachable":["locations/us-east1"]}"#, "unreachable"),
         ])
     func members(_ envelope: String, _ member: String) throws {
         #expect(try found(envelope) == member)
@@ -35,6 +40,7 @@ struct PartialAnswerTests {
             #"{"error":"OK"}"#, #"{"error":{"code":0,"message":"success"}}"#, #"{"error":{"message":""}}"#,
             #"{"error":{"code":200,"message":"OK"}}"#, #"{"error":null}"#,
             #"{"error":{"code":"OK","message":"done"}}"#, #"{"error":{"status":"success","message":"2 records"}}"#,
+            #"{"_shards":{"total":5,"successful":5,"skipped":2,"failed":0}}"#, #"{"_shards":5,"unreachable":[]}"#,
             #"{"errors":0,"partial":"none"}"#, #"{"id":7,"partial":true,"errors":["no address"],"parts":[]}"#,
         ])
     func whole(_ envelope: String) throws {
@@ -54,5 +60,12 @@ struct PartialAnswerTests {
         #expect(try found("[]", status: 206) == "status 206")
         #expect(try found("[]", status: 206, range: "0-24/3573458") == nil)
         #expect(try found(#"{"errors":["shard 2"]}"#, isLast: false) == "errors")
+    }
+
+    @Test("202 without records says so, because the list is still being prepared")
+    func prepared() throws {
+        #expect(try found("[]", status: 202, isBlank: true) == "status 202")
+        #expect(try found("[]", status: 202) == nil)
+        #expect(try found("[]", isBlank: true) == nil)
     }
 }
