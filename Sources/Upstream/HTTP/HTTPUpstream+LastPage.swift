@@ -10,8 +10,8 @@ extension HTTPUpstream {
 
     /// Some upstreams count no further than a limit, or one page alone, and go on behind it. So where a full page ends with
     /// such a total, the next one is asked for. It must show something else: some upstreams repeat the last page, or begin
-    /// again. If it is refused or fails, as some do beyond their limit, the pages up to here count all the same. A 404 ends
-    /// the list, be it a web page.
+    /// again. If it is refused or fails, as some do beyond their limit, the pages up to here count all the same; they lack
+    /// records if it says so, or asks to wait. A 404 ends the list, be it a web page.
     private func lookingBehind(
         _ page: Page, at position: String, _ request: PageRequest
     ) async throws(UpstreamError) -> Page {
@@ -24,24 +24,32 @@ extension HTTPUpstream {
         do {
             let next = try await served(behind)
             next.share?.release()
-            if next.count == 0 { return next.partial == nil ? ended(page, request) : page }
+            if next.count == 0 {
+                guard let partial = next.partial else { return ended(page, request) }
+                page.partial = page.partial ?? partial
+                return page
+            }
             guard next.records != page.records, try await !isFirst(next, of: request) else { return page }
             page.next = position
             (page.passingDelta, page.delta, page.unfollowed) = (page.delta, nil, nil)
         } catch {
             switch error {
             case .gone: return ended(page, request)
-            case .cancelled, .held, .throttled, .unauthorized: throw error
+            case .cancelled, .held, .unauthorized: throw error
             default:
                 // If this page is not served any more either, it is not the other one that is refused.
                 try await served(request).share?.release()
                 if case .barred(status: 404, _, _) = error { break }
+                // It may be served after a wait, or never.
+                if case .throttled = error { page.partial = page.partial ?? Self.wait }
                 // A page that is asked for behind the end of a short list is refused, too.
                 page.refusesMore = !NextPage.mayOnlyCountPage(page, request)
             }
         }
         return page
     }
+
+    private static let wait = "a wait for the page behind its total"
 
     /// The page without what its total left open, if the empty page behind it has settled that.
     private func ended(_ page: Page, _ request: PageRequest) -> Page {

@@ -201,6 +201,32 @@ struct BehindTotalTests {
         #expect(read.last.refusesMore)
     }
 
+    @Test("lacks records if the page behind it asks to wait or says so, and fails if this one asks to wait as well")
+    func waits() async throws {
+        let wait = HTTPResponse.json(429, #"{"error":"slow down"}"#, [HTTPHeader("Retry-After", "1")])
+        let partial = HTTPResponse.json(200, #"{"rows":[],"total":1000,"timed_out":true}"#)
+        for (behind, words) in [(wait, "a wait for the page behind its total"), (partial, "timed_out")] {
+            for records in [500, 1000] {
+                let pages = records / Self.size
+                let read = try await read(Self.counted[0]) {
+                    $0 <= pages ? Self.page($0, of: records, total: records) : behind
+                }
+                #expect(read.records == records)
+                #expect(read.last.next == nil && read.last.partial == words)
+            }
+        }
+        let asked = Mutex(0)
+        await #expect(throws: UpstreamError.self) {
+            try await read(Self.counted[0]) { number in
+                let isFirst = asked.withLock { count in
+                    count += 1
+                    return count == 1
+                }
+                return isFirst ? Self.page(number, of: 500, total: 500) : wait
+            }
+        }
+    }
+
     @Test("ends there if the page behind it is a web page with 404")
     func webPage() async throws {
         let missing = HTTPResponse(
