@@ -16,6 +16,8 @@ struct ChangeTimes {
     private var greatest: [Int: JSONText] = [:]
     private var last: JSONText?
     private(set) var latest: String?
+    /// A record is later than the one before it: the page is not by change time, newest first.
+    private(set) var rises = false
 
     /// That of the last record that has one.
     var ending: String? { last.map(text) }
@@ -29,6 +31,7 @@ struct ChangeTimes {
 
     mutating func insert(_ time: JSONText) {
         guard time.kind != .null else { return }
+        rises = rises || last.map { isLater(time, than: $0) } ?? false
         last = time
         guard time != lastUnusual else { return }
         guard isUsual(time) else {
@@ -42,6 +45,15 @@ struct ChangeTimes {
     /// Call this after the last time.
     mutating func finish() {
         for time in greatest.values { include(text(time)) }
+    }
+
+    /// Most pages are in either order, so hardly a time is read for this.
+    private func isLater(_ time: JSONText, than before: JSONText) -> Bool {
+        let mayBe = time.bytes.count != before.bytes.count || before.bytes.lexicographicallyPrecedes(time.bytes)
+        guard mayBe, let before = before.changeTime(clock: clock), let time = time.changeTime(clock: clock) else {
+            return false
+        }
+        return before.isSurely(before: time)
     }
 
     private func isUsual(_ time: JSONText) -> Bool {

@@ -44,7 +44,7 @@ extension PageOutcome {
     mutating func add(_ written: PageApplier.Written, _ times: ChangeTimes) {
         self.written = written.keys.count
         latestChange = times.latest
-        endingChange = times.ending
+        (endingChange, rises) = (times.ending, times.rises)
         lateness = written.lateness
         overwritten = written.overwritten?.description
         known = written.known
@@ -56,6 +56,6 @@ extension PageOutcome {
         // SQLite reuses the greatest `_pk` when its row is deleted; it is then another record's.
         knownUpTo = page.knownUpTo.map { min($0, knownUpTo) } ?? 0
         if page.knownUpTo == nil { known = [] }
-        if !page.wantsEnding { endingChange = nil }
+        if !page.wantsEnding { (endingChange, rises) = (nil, false) }
     }
 }

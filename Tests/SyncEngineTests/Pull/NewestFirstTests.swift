@@ -1,5 +1,6 @@
 import EntitySchema
 import JSONText
+import SchemaDrift
 import TestSupport
 import Testing
 import Upstream
@@ -118,6 +119,21 @@ struct NewestFirstTests {
         serve(listed, test)
         try await test.pull()
         #expect(test.upstream.positions == [nil, "2"])
+        #expect(try !test.store.drift().contains { $0.kind == .list })
+    }
+
+    @Test("a list in another order is read to its end and reported, until a full pull finds it in order")
+    func unsorted() async throws {
+        let test = try await filled()
+        let changed = (1...10).map { (id: "o\($0)", day: $0 == 7 ? 12 : $0) }
+        serve(changed, test)
+        try await test.pull()
+        #expect(test.upstream.positions == [nil, "2", "3", "4", "5"])
+        #expect(try test.remote("o7")?.contains("2026-01-12") == true)
+        #expect(try test.store.drift().contains { $0.kind == .list && $0.found.contains("newest first") })
+        serve([("o7", 12)] + old.filter { $0.id != "o7" }, test)
+        try await test.pull(full: true)
+        #expect(try !test.store.drift().contains { $0.kind == .list })
     }
 
     @Test("our own acknowledged changes on top do not hide the changes of others between them")

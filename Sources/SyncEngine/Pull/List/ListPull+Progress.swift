@@ -17,6 +17,8 @@ extension ListPull {
         /// Records that the window left out, and the fields that it tests and some record has shown.
         var outside = 0
         var shown: Set<String> = []
+        /// The last page had a record that is later than the one before it; only for a newest-first pull.
+        var rises = false
     }
 }
 
@@ -56,6 +58,7 @@ extension ListPull.Progress {
         if pull.kind == .everything { cursor.goBack(to: outcome.overwritten) }
         summary.wentBack = pull.wentBack
         summary.add(outcome)
+        rises = outcome.rises
         outside += outcome.outside
         shown.formUnion(outcome.shown)
     }
@@ -79,6 +82,12 @@ extension ListPull.Progress {
             it showed ten records or more twice in two readings, although its total stayed; let query sort it by a value that no two \
             records share, and leave out what repeats records
             """
+    }
+
+    /// Why a list of changes may lack some, or is read to its last page because that is not in order either, in words.
+    func doubt(of list: ListReading) -> String? {
+        guard list.skips == nil, rises, pull.position == nil, list.pages > 1 else { return list.skips }
+        return "it is not by change time, newest first, so each pull reads all of it; let query sort it so, or set another mode"
     }
 
     /// The pull once the page is written, but for what the page brings.

@@ -217,9 +217,10 @@ struct ListPull {
 
     /// Whether a newest-first pull can stop: at the first page without news that reaches below the watermark of
     /// finished pulls. Above the watermark, pages without news prove nothing: they may hold our own acknowledged
-    /// changes with others' between them, records of an interrupted pull, and rows that were committed late.
+    /// changes with others' between them, records of an interrupted pull, and rows that were committed late. Nor does one
+    /// that is not by change time, newest first.
     private func knowsTheRest(after outcome: PageOutcome) -> Bool {
-        guard !outcome.changed, outcome.records > outcome.setAside else { return false }
+        guard !outcome.changed, !outcome.rises, outcome.records > outcome.setAside else { return false }
         // What is pinned to the top of a list may be old.
         guard let covered = plan.covered(by: cursor), let ending = outcome.endingChange else { return false }
         return ending < covered
@@ -285,7 +286,7 @@ struct ListPull {
             cursor.window = pull.window
         }
         if childrenAreOpen { cursor.lastFullAt = nil }
-        if !countsAsFull, let skips = list.skips { try await puller.noteList(skips, of: entity.name) }
+        if !countsAsFull, let doubt = progress.doubt(of: list) { try await puller.noteList(doubt, of: entity.name) }
         try await resolveTombstones()
         try await puller.store.setCursor(of: entity.name, to: cursor)
         if countsAsFull { try await puller.judge.learn(of: entity) }
