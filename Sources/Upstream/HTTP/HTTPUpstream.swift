@@ -113,6 +113,9 @@ package struct HTTPUpstream: Upstream {
         page.partial = PartialAnswer.found(
             in: response, envelope, empty: list.empty, isLast: page.next == nil, isBlank: count == 0)
         if page.next == nil {
+            if next.isEarlyEnd(envelope, count: count, total: total) {
+                page.partial = page.partial ?? "an empty page before its end"
+            }
             page.behindTotal = next.behindTotal(envelope, count: count, total: total)
             page.delta = try next.delta(in: whole(request.deltaToken?.place))
             if count > 0 {

@@ -93,6 +93,18 @@ struct NextPage {
         }
     }
 
+    /// Whether an empty page after full ones comes before the end that the list counts. After a multiple of 1,000 records the
+    /// upstream may show no more, and after a page that was not full the others may be hidden.
+    func isEarlyEnd(_ body: JSONText, count: Int, total: Int?) -> Bool {
+        let before = request.recordsBefore
+        guard count == 0, before > 0, before.isMultiple(of: request.list.pageSize), !Self.isLimit(before),
+            request.list.more == nil
+        else { return false }
+        var pages: Int?
+        if case .page(_, let place) = request.list.style { pages = place?.value(in: body)?.wholeNumber }
+        return (pages.map(request.records(onPages:)) ?? total ?? 0) > before
+    }
+
     private static func isDoubtful(_ total: Int, after records: Int) -> Bool {
         total < records || total == records && isLimit(total)
     }

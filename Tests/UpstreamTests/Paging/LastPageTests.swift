@@ -252,6 +252,21 @@ struct BehindTotalTests {
         }
     }
 
+    @Test("lacks records if a page is empty after full ones and before the end that it counts", arguments: counted)
+    func emptyPage(_ pagination: String) async throws {
+        func partial(full: Int, total: Int, size: Int = Self.size) async throws -> String? {
+            try await read(pagination) { number in
+                number <= full
+                    ? Self.page(number, of: full * size, total: total) : Self.page(number, of: 0, total: total)
+            }.last.partial
+        }
+        #expect(try await partial(full: 1, total: 1200) == "an empty page before its end")
+        #expect(try await partial(full: 3, total: 2200) == "an empty page before its end")
+        #expect(try await partial(full: 2, total: 2200) == nil, "the upstream may show no more than 1000")
+        #expect(try await partial(full: 1, total: 1200, size: 300) == nil, "the others may be hidden")
+        #expect(try await partial(full: 1, total: 500) == nil)
+    }
+
     @Test("is asked for no further if its total is an ordinary one")
     func ordinary() async throws {
         #expect(try await read(Self.counted[0]) { Self.page($0, of: 1500, total: 1500) }.requests == 3)
