@@ -108,14 +108,11 @@ package struct HTTPUpstream: Upstream {
                 in: response, whole(list.style.next), count: count, total: total,
                 last: list.isByLastRecord ? records.elements.last.map { list.lift?.lifted($0) ?? $0 } : nil),
             age: response.age)
-        page.share = response.share
-        page.isPart = PartialAnswer.isPart(response)
+        (page.share, page.isPart) = (response.share, PartialAnswer.isPart(response))
         page.partial = PartialAnswer.found(
             in: response, envelope, empty: list.empty, isLast: page.next == nil, isBlank: count == 0)
         if page.next == nil {
-            if next.isEarlyEnd(envelope, count: count, total: total) {
-                page.partial = page.partial ?? "an empty page before its end"
-            }
+            page.partial = page.partial ?? next.earlyEnd(whole(list.style.next), count: count, total: total)
             page.behindTotal = next.behindTotal(envelope, count: count, total: total)
             page.delta = try next.delta(in: whole(request.deltaToken?.place))
             if count > 0 {

@@ -19,7 +19,7 @@ struct NextPage {
     func position(
         in response: HTTPResponse, _ body: JSONText, count: Int, total: Int?, last: JSONText? = nil
     ) throws(UpstreamError) -> String? {
-        let more = request.list.more?.value(in: body).flatMap(Self.truth).map { $0 == request.list.moreIs }
+        let more = saysMore(body)
         switch request.list.style {
         case .page(_, let pages):
             return nextPage(count: count, total: total, pages: pages?.value(in: body)?.wholeNumber, more: more)
@@ -47,6 +47,10 @@ struct NextPage {
             return text.isEmpty ? nil : try following(text)
         case .single: return nil
         }
+    }
+
+    private func saysMore(_ body: JSONText) -> Bool? {
+        request.list.more?.value(in: body).flatMap(Self.truth).map { $0 == request.list.moreIs }
     }
 
     /// What a mark says that is a boolean, or the number of records that are left; nil for a negative one, as for "unknown".
@@ -93,16 +97,20 @@ struct NextPage {
         }
     }
 
-    /// Whether an empty page after full ones comes before the end that the list counts. After a multiple of 1,000 records the
-    /// upstream may show no more, and after a page that was not full the others may be hidden.
-    func isEarlyEnd(_ body: JSONText, count: Int, total: Int?) -> Bool {
-        let before = request.recordsBefore
-        guard count == 0, before > 0, before.isMultiple(of: request.list.pageSize), !Self.isLimit(before),
-            request.list.more == nil
+    /// What of a page that names no other one shows that the list goes on all the same; nil if nothing does.
+    func earlyEnd(_ body: JSONText, count: Int, total: Int?) -> String? {
+        if let more = request.list.more, saysMore(body) == true { return "\(more.description), and no next page" }
+        return count == 0 && isCounted(beyond: request.recordsBefore, body, total) ? "an empty page before its end" : nil
+    }
+
+    /// Whether the list counts more records than came on full pages. After a multiple of 1,000 the upstream may show no more, and
+    /// after a page that was not full the others may be hidden.
+    private func isCounted(beyond records: Int, _ body: JSONText, _ total: Int?) -> Bool {
+        guard records > 0, records.isMultiple(of: request.list.pageSize), !Self.isLimit(records), request.list.more == nil
         else { return false }
         var pages: Int?
         if case .page(_, let place) = request.list.style { pages = place?.value(in: body)?.wholeNumber }
-        return (pages.map(request.records(onPages:)) ?? total ?? 0) > before
+        return (pages.map(request.records(onPages:)) ?? total ?? 0) > records
     }
 
     private static func isDoubtful(_ total: Int, after records: Int) -> Bool {

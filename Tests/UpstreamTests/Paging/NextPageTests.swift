@@ -63,6 +63,18 @@ struct NextPageTests {
         #expect(pageRequest(nextURL, position).request.path == "/orders?limit=10")
     }
 
+    @Test("a list that says that there is more goes on, although it names no next page")
+    func unnamed() throws {
+        func earlyEnd(_ body: String) throws -> String? {
+            var request = pageRequest(cursor)
+            request.list.more = Place(paths: ["has_more"])
+            return try NextPage(after: request, base: base).earlyEnd(JSONText(parsing: body), count: 10, total: nil)
+        }
+        #expect(try earlyEnd(#"{"next":null,"has_more":true}"#) == "has_more, and no next page")
+        #expect(try earlyEnd(#"{"next":null,"has_more":false}"#) == nil)
+        #expect(try earlyEnd(#"{"next":null}"#) == nil)
+    }
+
     @Test("pages continue up to the response's number of pages, even when that is in quotes")
     func pages() throws {
         #expect(try next(pageRequest(page), #"{"meta":{"pages":2}}"#, count: 3) == "2/3")
