@@ -10,6 +10,8 @@ internal import JSONText
 struct Merge {
     let table: EntityTable
     let context: WriteContext
+    /// The server's change time if a change from here has just set it: it does not say when others set the other fields.
+    var ownTime: Timestamp?
 
     var entity: Entity { table.entity }
     private var sealer: RecordSealer { context.sealers[entity.name] }
@@ -95,10 +97,15 @@ struct Merge {
             }
             let dispute = Conflict.Dispute(
                 change: change, field: field, base: change.base[field], local: local, server: server,
-                localAt: change.editedAt(field), serverAt: entity.changeTime(of: remote))
+                localAt: change.editedAt(field), serverAt: othersTime(of: remote))
             if let winner = try decide(dispute) { change = try take(winner, of: field, inDisputed: change) }
         }
         try noteShown(shown, of: change, remote, own.comparison)
+    }
+
+    /// When others may have changed a field of the record; nil if that is unknown.
+    private func othersTime(of remote: JSONText) -> Timestamp? {
+        entity.changeTime(of: remote).flatMap { $0 == ownTime ? nil : $0 }
     }
 
     /// Whether a server makes this value of what was sent, in a way that says so by itself.

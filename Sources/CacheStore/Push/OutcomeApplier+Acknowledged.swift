@@ -13,6 +13,8 @@ extension OutcomeApplier {
         var appliedAt: Timestamp?
         /// False if the server accepted the change, but then had no such record. The record is read again later.
         var isShown = true
+        /// Whether it came from the attempt itself, or was read right after it.
+        var isDirect = false
         /// Where the log has the acknowledged deletion of what was created.
         var deletedAt: Int64?
     }
@@ -37,6 +39,7 @@ extension OutcomeApplier {
             .result(whole?.record ?? latest, answer.view, known: known, appliedAt: answer.appliedAt)
         if isDoubtful || !answer.isShown { result.settling.isConfirmed = false }
         twin?.add(whole, to: &result)
+        if answer.isDirect { result.ownTime = answer.appliedAt ?? record.flatMap(table.entity.changeTime) }
         let version = result.isCurrent && latest == sealed ? answer.version : nil
         let key = try write(result, version, of: change, twin, table)
         result.settling.key = key
@@ -79,7 +82,7 @@ extension OutcomeApplier {
         let key = try renamed(change, to: result.newKey, result.remote, table)
         try twin?.rebaseEdits(after: change, on: result.remote, key)
         if result.hasNewMembers { try ViewTable(entity: change.entity, db: db).set(result.members, of: key) }
-        try merge(table).mergeRemote(of: key)
+        try Merge(table: table, context: context, ownTime: result.ownTime).mergeRemote(of: key)
         return key
     }
 

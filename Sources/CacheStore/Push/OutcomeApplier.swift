@@ -17,7 +17,9 @@ struct OutcomeApplier {
         guard let change = try queue.entry(id) else { return }
         switch outcome {
         case .acknowledged(let record, let version, let view, let appliedAt):
-            return try acknowledge(change, Answer(record: record, version: version, view: view, appliedAt: appliedAt))
+            return try acknowledge(
+                change,
+                Answer(record: record, version: version, view: view, appliedAt: appliedAt, isDirect: true))
         case .found(let record, let version, let view, let failure, let next):
             guard try isTaken(record, from: change) else {
                 let deletedAt = try deletion(of: record, from: change)

@@ -35,6 +35,8 @@ struct Acknowledgement {
         var added: [String] = []
         /// `remote` is later than the version with the change and new here, so others may have edited what was sent.
         var isOvertaken = false
+        /// As `Merge.ownTime`.
+        var ownTime: Timestamp?
     }
 
     private var entity: Entity { table.entity }

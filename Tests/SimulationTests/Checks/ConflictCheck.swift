@@ -20,11 +20,12 @@ struct ConflictCheck {
             guard decision.winner == "server" else { throw fail(decision, "a deletion lost") }
             return
         }
-        guard world.server.schema[decision.entity]?[field: "updated_at"] != nil else {
+        // The change time of an answer to an edit from here is that of this edit, and of no other field.
+        guard let serverAt = decision.serverAt else {
             guard decision.winner == "local" else { throw fail(decision, "a value of unknown age won") }
             return
         }
-        guard let serverAt = decision.serverAt, try wasListed(server, at: serverAt, decision) else {
+        guard try wasListed(server, at: serverAt, decision) else {
             throw fail(decision, "the server's version never had that change time")
         }
         let writes = self.writes(of: decision)
