@@ -71,9 +71,14 @@ extension OutboxTable {
 
     /// The creations of the records that the change refers to.
     func referenceNeeds(of change: NewChange) throws -> Set<Int64> {
+        try creations(in: change.body, of: change.entity) { _ in true }
+    }
+
+    /// The creations of the records to which a body refers, in the fields that are asked for.
+    func creations(in body: JSONText, of entity: Entity, where isAsked: (String) -> Bool) throws -> Set<Int64> {
         var needs: Set<Int64> = []
-        for (field, target) in records.plans[change.entity.name]?.referring ?? [] {
-            guard let key = change.body[field]?.plain else { continue }
+        for (field, target) in records.plans[entity.name]?.referring ?? [] where isAsked(field) {
+            guard let key = body[field]?.plain else { continue }
             let creation = try Int64.fetchOne(
                 db.cachedStatement(
                     sql: "SELECT id FROM sync_outbox WHERE entity = ? AND record_key = ? AND operation = 'create'"),
@@ -102,6 +107,17 @@ extension OutboxTable {
                           AND NOT (change.state = \(OutboxState.failed.sql) AND change.error_class IS ?4)
                         """),
                 arguments: [partner.name, value.plain, id, ErrorClass.conflict.rawValue])
+        }
+    }
+
+    /// Lets a change that was edited wait no longer for the creations of records that it has referred to, unless it still needs
+    /// them.
+    func release(_ id: Int64, _ edited: NewChange, from former: Set<Int64>) throws {
+        guard !former.isEmpty else { return }
+        let needs = try referenceNeeds(of: edited).union(partnerNeeds(of: edited, before: id))
+        for need in former.subtracting(needs) {
+            try db.cachedStatement(sql: "DELETE FROM sync_dependency WHERE change_id = ? AND needs_id = ?")
+                .execute(arguments: [id, need])
         }
     }
 

@@ -72,20 +72,20 @@ struct OutboxTable {
             return nil
         }
         // Waiting for a newer change could close a cycle.
-        var needs = try referenceNeeds(of: change)
-        if last.operation == .create {
-            var joined = change
-            joined.operation = .create
-            needs.formUnion(try partnerNeeds(of: joined, before: last.id))
-        }
+        var joined = change
+        joined.operation = last.operation
+        let needs = try referenceNeeds(of: change).union(partnerNeeds(of: joined, before: last.id))
         guard needs.allSatisfy({ $0 < last.id }) else { return nil }
+        let former = try creations(in: last.body, of: change.entity) { change.body[$0] != nil }
         last.body = body
         last.base = change.base.setting(last.base)
         last.edited = last.edited.setting(change.edited)
         try db.cachedStatement(
             sql: "UPDATE sync_outbox SET body = ?, base = ?, edited = ?, trace = coalesce(?, trace) WHERE id = ?"
         ).execute(arguments: [last.body.text, last.base.text, last.edited.text, trace?.stored, last.id])
+        joined.body = body
         try depend(last.id, on: needs)
+        try release(last.id, joined, from: former.subtracting(needs))
         waiting[place] = last
         return place
     }

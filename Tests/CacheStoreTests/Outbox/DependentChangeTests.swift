@@ -17,6 +17,7 @@ struct DependentChangeTests {
               id: { type: string }
               text: { type: string }
               above_id: { type: reference, to: notes }
+              beside_id: { type: reference, to: notes }
             pull: { path: /notes }
             push:
               create: { call: POST /notes }
@@ -146,6 +147,21 @@ struct DependentChangeTests {
         let first = try #require(try cache.store.readyChanges(limit: 1, at: TestCache.now).first)
         try await cache.store.discard(first.id, cascade: true, at: TestCache.now)
         #expect(try cache.store.readyChanges(limit: 9, at: TestCache.now).map(\.key) == ["known"])
+    }
+
+    @Test("one that no longer refers to a refused creation is sent, unless another field still does")
+    func movedElsewhere() async throws {
+        let cache = try TestCache(schema: Self.schema)
+        _ = try await cache.pull("notes", #"[{"id":"known"},{"id":"edited"}]"#)
+        _ = try await cache.make("notes", #"{"id":"refused"}"#)
+        _ = try await cache.make("notes", #"{"id":"one","above_id":"refused"}"#)
+        _ = try await cache.make("notes", #"{"id":"two","above_id":"refused","beside_id":"refused"}"#)
+        try await cache.change("notes", "edited", #"{"above_id":"refused"}"#)
+        try await cache.send(.failed(PushFailure(.refused, status: 422, message: "no")))
+        func ready() throws -> [String] { try cache.store.readyChanges(limit: 9, at: TestCache.now).map(\.key) }
+        #expect(try ready().isEmpty)
+        for key in ["one", "two", "edited"] { try await cache.change("notes", key, #"{"above_id":"known"}"#) }
+        #expect(try ready() == ["one", "edited"])
     }
 
     @Test("an old edit is to be merged before it is sent, but not while it waits for a creation that failed")
