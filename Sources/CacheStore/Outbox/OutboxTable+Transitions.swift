@@ -120,12 +120,13 @@ extension OutboxTable {
     }
 
     /// Gives a failed change, or with nil every one, a new idempotency key if the server applied nothing of it: under the old
-    /// one some servers repeat their refusal.
+    /// one some servers repeat their refusal. After a lost answer an edit is refused only if its record does not show it.
     func renewKeys(ofFailed id: Int64?, makeID: () -> String) throws {
         let refused = try Int64.fetchAll(
             db,
             sql: """
-                SELECT id FROM sync_outbox WHERE state = \(OutboxState.failed.sql) AND tried = 0 AND (?1 IS NULL OR id = ?1)
+                SELECT id FROM sync_outbox WHERE state = \(OutboxState.failed.sql) AND (?1 IS NULL OR id = ?1)
+                  AND (tried = 0 OR operation = 'update' AND error_class = '\(ErrorClass.refused.rawValue)')
                 """,
             arguments: [id])
         for id in refused {
