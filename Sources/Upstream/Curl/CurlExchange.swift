@@ -223,7 +223,7 @@ final class CurlExchange {
         guard isNew else { return true }
         let head = HTTPResponse(status: easy.status, headers: response.headers)
         let sink = (200..<300).contains(easy.status) ? request.sink : nil
-        refusal = HeadObjection.text(to: head, of: request, isKept: sink != nil, isHTTP2: easy.isHTTP2)
+        refusal = HeadObjection.text(to: head, of: request, isKept: sink != nil)
         if refusal == nil, let sink { refusal = sink.begin(head.status, head.mediaType) }
         return refusal == nil
     }

@@ -2,12 +2,14 @@ internal import CCurl
 internal import Glibc
 internal import Synchronization
 
-/// HTTP over libcurl: HTTP/2 if the server supports it, reused connections, the system's certificates.
+/// HTTP over libcurl: HTTP/2 if the server supports it and the body need not be whole, reused connections, the system's
+/// certificates.
 ///
 /// One thread runs all exchanges and sleeps when there are none. It ends with `shutdown()` or the last reference.
-/// Two kinds of truncated bodies go unnoticed, so only the content's own syntax can reveal them: one that ends with the
-/// connection (RFC 9112, 8), and a compressed one that stops early inside an intact frame, which libcurl 7.88 accepts.
-/// `isEndCertain` of the response says whether it may be one of them.
+/// Three kinds of truncated bodies go unnoticed, so only the content's own syntax can reveal them: one that ends with the
+/// connection (RFC 9112, 8), and two that libcurl 7.88 accepts: a compressed one that stops early inside an intact frame, and
+/// one without a length whose stream of HTTP/2 the server resets with NO_ERROR. `isEndCertain` of the response says whether
+/// it may be one of the first two.
 package final class CurlTransport: HTTPTransport {
     private let mailbox = CurlMailbox()
     private let nextID = Atomic<UInt64>(0)

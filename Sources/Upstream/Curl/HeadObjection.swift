@@ -7,17 +7,17 @@ internal import JSONText
 /// checked.
 enum HeadObjection {
     /// Nil if the body may be used. `isKept`: the response is not a failure, and its body goes into the request's sink.
-    static func text(to head: HTTPResponse, of request: HTTPRequest, isKept: Bool, isHTTP2: Bool) -> String? {
-        (isKept ? cut(head, request, isHTTP2: isHTTP2) : nil) ?? head.undecodedCodings.map(unasked)
+    static func text(to head: HTTPResponse, of request: HTTPRequest, isKept: Bool) -> String? {
+        (isKept ? cut(head, request) : nil) ?? head.undecodedCodings.map(unasked)
             ?? head.differingLengths.map(differing)
     }
 
-    private static func cut(_ head: HTTPResponse, _ request: HTTPRequest, isHTTP2: Bool) -> String? {
+    private static func cut(_ head: HTTPResponse, _ request: HTTPRequest) -> String? {
         if request.isEndless, head.isCompressed { return compressedStream }
         guard request.mustBeWhole else { return nil }
         guard [200, 203].contains(head.status) else { return notWhole(head.status) }
         if head.isCompressed { return head.hasLength ? nil : compressed }
-        return head.hasEnd(isHTTP2: isHTTP2) ? nil : endless
+        return head.hasEnd(isHTTP2: false) ? nil : endless
     }
 
     private static func unasked(_ coding: String) -> String {

@@ -15,6 +15,7 @@ struct ScriptedConnection {
         for step in script {
             switch step {
             case .receive: receiveRequest().map { _ = received.yield($0) }
+            case .receivePiece: receivePiece().map { _ = received.yield($0) }
             case .send(let bytes): _ = send(bytes)
             case .trickle(let byte): while send([byte]), !hasClientLeft(within: 20) {}
             case .flood(let bytes): while send(bytes) {}
@@ -39,6 +40,12 @@ struct ScriptedConnection {
             request += buffer[..<count]
         }
         return String(decoding: request, as: UTF8.self)
+    }
+
+    private func receivePiece() -> String? {
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        let count = recv(socket, &buffer, buffer.count, 0)
+        return count > 0 ? String(decoding: buffer[..<count], as: UTF8.self) : nil
     }
 
     private func isComplete(_ request: [UInt8]) -> Bool {

@@ -9,6 +9,8 @@ final class ScriptedServer: Sendable {
     enum Step: Sendable {
         /// Reads one request, head and Content-Length body, into `requests`.
         case receive
+        /// Reads what comes at once, whatever it is, into `requests`.
+        case receivePiece
         case send([UInt8])
         /// Sends this byte repeatedly until the client disconnects.
         case trickle(UInt8)
