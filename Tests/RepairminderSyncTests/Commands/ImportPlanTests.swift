@@ -13,7 +13,8 @@ struct ImportPlanTests {
         let shape = try JSONText(
             parsing: #"""
                 {"key":"id","fields":[{"name":"id","type":"string"},{"name":"number","type":"integer","natural":true},
-                {"name":"notes","type":"string"},{"name":"sum","type":"money","computed":true}]}
+                {"name":"notes","type":"string"},{"name":"sum","type":"money","computed":true},
+                {"name":"pin","type":"string","secret":true}]}
                 """#)
         self.shape = EntityShape(shape)
     }
@@ -40,8 +41,13 @@ struct ImportPlanTests {
                 let answer = JSONText.object(["results": .array(results)])
                 return LocalAPIResponse(status: 200, body: Array(answer.bytes))
             default:
+                let notes = (try? JSONText(request.body ?? []))?["notes"]?.string
+                if notes == "other pin" {
+                    let problem = #"{"title":"Refused","detail":"one key each","code":"idempotency_key_reused"}"#
+                    return LocalAPIResponse(status: 422, body: Array(problem.utf8))
+                }
                 var created = LocalAPIResponse(status: 201, body: Array(#"{"id":"new"}"#.utf8))
-                created.isReplayed = (try? JSONText(request.body ?? []))?["notes"] == "imported"
+                created.isReplayed = notes == "imported"
                 return created
             }
         }
@@ -88,6 +94,19 @@ struct ImportPlanTests {
         // Rows before it do not matter.
         let later = try await plan([#"{"notes":"other"}"#] + rows).keys
         #expect(Array(later.dropFirst()) == first)
+    }
+
+    @Test("the key of a creation without an id has nothing of its secrets, which trying all would find")
+    func secrets() async throws {
+        let keys = try await plan([#"{"notes":"n","pin":"4711"}"#, #"{"notes":"n","pin":"0815"}"#]).keys
+        #expect(try await plan([#"{"notes":"n"}"#, #"{"notes":"n","pin":"2"}"#]).keys == keys && Set(keys).count == 2)
+    }
+
+    @Test("a row that differs from an imported one only in a secret fails with words about that")
+    func otherSecret() async throws {
+        let (plan, _) = try await plan([#"{"notes":"other pin","pin":"1"}"#, #"{"notes":"new"}"#])
+        #expect(plan.created == 1 && plan.failures.map(\.line) == [1])
+        #expect(plan.failures.first?.message.contains("differs only in secret fields") == true)
     }
 
     @Test("a row that an earlier import has created is counted as that, and not as created")

@@ -49,7 +49,7 @@ struct ImportPlan {
     private(set) var known = 0
     private(set) var failures: [Failure] = []
     private(set) var portions: [Portion] = []
-    /// Of creations without an id: how often the same row has come so far.
+    /// Of creations without an id: how often the same row has come so far, but for its secrets.
     private var repeats: [String: Int] = [:]
 
     init(entity: String, shape: EntityShape, isDryRun: Bool) {
@@ -156,18 +156,22 @@ struct ImportPlan {
 
     /// The daemon computes derived fields itself.
     private mutating func addCreation(_ row: ImportRow, isNamed: Bool) {
-        let body = JSONText.object(members: row.fields.filter { shape.field($0.key)?["computed"]?.boolean != true })
-        let operation = JSONText.object(["operation": "create", "entity": .string(entity), "body": body])
+        let fields = row.fields.filter { shape.field($0.key)?["computed"]?.boolean != true }
+        let operation = JSONText.object([
+            "operation": "create", "entity": .string(entity), "body": .object(members: fields),
+        ])
         if isNamed {
             append(Operation(line: row.line, body: operation, isCreation: true))
         } else {
-            // Without an id a repeat looks like another record, so its key is made of its content.
-            let count = repeats[body.text, default: 0]
-            repeats[body.text] = count + 1
+            // Without an id a repeat looks like another record, so its key is made of its content. The database and its
+            // backups have the key in the clear: trying all passcodes of four digits would find the one in it.
+            let shown = JSONText.object(members: fields.filter { shape.field($0.key)?["secret"]?.boolean != true }).text
+            let count = repeats[shown, default: 0]
+            repeats[shown] = count + 1
             portions.append(
                 Portion(
                     rows: [Operation(line: row.line, body: operation, isCreation: true)],
-                    key: Self.hash("\(entity)\n\(count)\n\(body.text)"), isSingle: true))
+                    key: Self.hash("\(entity)\n\(count)\n\(shown)"), isSingle: true))
         }
     }
 
@@ -248,10 +252,15 @@ struct ImportPlan {
                 guard case .problem(let problem) = error, [400, 404, 405, 409, 422].contains(problem.status) else {
                     throw error
                 }
-                failures.append(Failure(line: row.line, message: problem.message))
+                let isReused = problem.code == "idempotency_key_reused"
+                failures.append(Failure(line: row.line, message: isReused ? Self.otherSecret : problem.message))
             }
         }
     }
+
+    private static let otherSecret =
+        "a row that differs only in secret fields was imported within 24 hours; change its record, or use create for "
+        + "another one"
 
     private func post(
         _ path: String, _ headers: LocalAPIClient.Headers, _ body: JSONText, _ client: LocalAPIClient
