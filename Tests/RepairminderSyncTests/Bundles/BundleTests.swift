@@ -2,6 +2,7 @@ import Crypto
 import EntitySchema
 import Foundation
 import Glibc
+import Synchronization
 import TestSupport
 import Testing
 
@@ -158,6 +159,21 @@ import Testing
         #expect(try install(folder.path("new.yaml")) == 2)
         #expect(try install(older, allowsOlder: true) == 1)
         #expect(try reader.setup().configuration.site == "one")
+    }
+
+    @Test("of bundles that are installed at the same time the newest is in effect, and none fails but for its age")
+    func atOnce() throws {
+        let paths = try (1...8).map { try sign("bundle: \($0)\n" + Self.schema, as: "new\($0).yaml") }
+        let refusals = Mutex<[String]>([])
+        DispatchQueue.concurrentPerform(iterations: paths.count) { number in
+            do {
+                _ = try install(paths[number])
+            } catch {
+                refusals.withLock { $0.append("\(error)") }
+            }
+        }
+        #expect(refusals.withLock { $0 }.filter { !$0.contains("is older than") } == [])
+        #expect(try reader.setup().configuration.bundle?.serial == 8)
     }
 
     @Test("while the bundle in place is damaged, none is installed that is older than the one before")

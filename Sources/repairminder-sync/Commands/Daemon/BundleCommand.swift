@@ -69,10 +69,8 @@ extension BundleCommand {
             reader.checksKey = false
             reader.bundle = BundleReading(candidate: files, acceptsFormer: false)
             _ = try reader.setup()
-            let installation = BundleInstallation(place: place)
             do throws(BundleError) {
-                try installation.require(bundle, allowsOlder: allowsOlder)
-                try installation.install(bundle)
+                try BundleInstallation(place: place).install(bundle, allowsOlder: allowsOlder)
             } catch {
                 throw CommandFailure(.badData, error.problem)
             }

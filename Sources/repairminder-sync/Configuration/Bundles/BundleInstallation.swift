@@ -1,3 +1,4 @@
+import Glibc
 import SystemCalls
 
 /// How the bundle of a configuration is read.
@@ -14,8 +15,29 @@ struct BundleInstallation {
 
     static let formerEnding = ".previous"
 
-    /// Throws when a newer one is in effect, unless `allowsOlder`, or another one with the same number.
-    func require(_ bundle: Bundle, allowsOlder: Bool) throws(BundleError) {
+    /// Puts the bundle in place. Throws when a newer one is in effect, unless `allowsOlder`, or another one with the same
+    /// number.
+    ///
+    /// Another installation at the same time is waited for: of two, the older one could be the last, or mix its files with
+    /// the other's.
+    func install(_ bundle: Bundle, allowsOlder: Bool) throws(BundleError) {
+        let lock = try lock()
+        defer { close(lock) }
+        try require(bundle, allowsOlder: allowsOlder)
+        try put(bundle)
+    }
+
+    /// A file that other users cannot open, and so not lock either.
+    private func lock() throws(BundleError) -> Int32 {
+        let path = place.file + ".lock"
+        let file = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard file >= 0, flock(file, LOCK_EX) == 0 else {
+            throw BundleError("cannot write \(path): \(SystemError.last)")
+        }
+        return file
+    }
+
+    private func require(_ bundle: Bundle, allowsOlder: Bool) throws(BundleError) {
         guard let current = inEffect, !allowsOlder else { return }
         guard bundle.serial >= current.serial else {
             throw BundleError(
@@ -37,7 +59,7 @@ struct BundleInstallation {
 
     /// A crash at any point leaves the former bundle or the new one in effect: between the last two steps, the file has the
     /// wrong signature, so the copy counts.
-    func install(_ bundle: Bundle) throws(BundleError) {
+    private func put(_ bundle: Bundle) throws(BundleError) {
         if let current = try? Bundle.read(place, isLenient: true).bundle {
             if current.contents == bundle.contents { return }
             try write(Array(current.signature.utf8), to: place.file + Self.formerEnding + ".minisig")
