@@ -1,7 +1,7 @@
 internal import CCurl
 internal import Synchronization
 
-/// The commands from callers to the thread that runs libcurl; the only state that both share.
+/// The commands from callers to the thread that runs libcurl, and its sockets; the only state that both share.
 final class CurlMailbox: Sendable {
     typealias Outcome = Result<HTTPResponse, TransportError>
 
@@ -15,6 +15,8 @@ final class CurlMailbox: Sendable {
 
     private struct State {
         var commands: [Command] = []
+        /// Since when the first of the commands waits.
+        var waitingSince = ContinuousClock.now
         var isClosed = false
         /// The address of the multi handle to wake, while there is one; pointers themselves are not `Sendable`.
         var sleeper: UInt?
@@ -24,6 +26,7 @@ final class CurlMailbox: Sendable {
         }
     }
 
+    let sockets = OpenSockets()
     private let state = Mutex(State())
 
     /// Returns false, and keeps nothing, once closed.
@@ -32,7 +35,9 @@ final class CurlMailbox: Sendable {
             guard !state.isClosed else { return false }
             state.commands.append(command)
             // An earlier command has woken the thread already.
-            if state.commands.count == 1 { state.wake() }
+            guard state.commands.count == 1 else { return true }
+            state.waitingSince = .now
+            state.wake()
             return true
         }
     }
@@ -54,6 +59,11 @@ final class CurlMailbox: Sendable {
             state.commands = []
             return (commands, state.isClosed)
         }
+    }
+
+    /// Whether a command has waited for so long: the thread is busy with something else.
+    func isLate(by time: Duration) -> Bool {
+        state.withLock { !$0.commands.isEmpty && ContinuousClock.now - $0.waitingSince >= time }
     }
 
     /// Sets the multi handle whose poll a post interrupts; set it to nil before that handle is freed.

@@ -60,8 +60,7 @@ extension HTTPRequest {
     func apply(to easy: inout CurlEasy) throws(TransportError) {
         try easy.set(CURLOPT_URL, url)
         try setDeadline(deadline, of: easy)
-        // Of HTTP/2, libcurl takes a body for whole whose stream was reset without an error (NO_ERROR), and reads frames for
-        // connections for as long as they come fast, without a look at anything else. Content can be at anyone's server.
+        // Of HTTP/2, libcurl takes a body for whole whose stream was reset without an error (NO_ERROR).
         if mustBeWhole { try easy.set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1) }
         if mustBeWhole || isEndless { try easy.set(CURLOPT_ACCEPT_ENCODING, "identity") }
         if let stall {

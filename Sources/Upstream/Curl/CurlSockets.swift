@@ -8,11 +8,12 @@ final class CurlSockets {
     private let isLinkDown: @Sendable (UnsafeRawPointer) -> Bool
     private let ownAddresses: [(address: String, port: UInt16)]
     private let refusal: (@Sendable (Int32) -> String?)?
-    private var open: Set<curl_socket_t> = []
+    private let open: OpenSockets
     /// The open ones whose server was checked.
     private var checked: Set<curl_socket_t> = []
 
-    init(_ options: CurlOptions) {
+    init(_ options: CurlOptions, _ open: OpenSockets) {
+        self.open = open
         isLinkDown = options.isLinkDown
         ownAddresses = options.ownAddresses
         refusal = options.refusal
@@ -42,7 +43,7 @@ final class CurlSockets {
     /// Why nothing may be sent to the servers that the open sockets are connected to; nil when it may. Checks each once.
     func refusalOfServers() -> String? {
         guard let refusal else { return nil }
-        for socket in open.subtracting(checked) where Self.isConnected(socket) {
+        for socket in open.all.subtracting(checked) where Self.isConnected(socket) {
             if let reason = refusal(socket) { return reason }
             checked.insert(socket)
         }
@@ -59,7 +60,7 @@ final class CurlSockets {
 
     /// The open socket of the connection between these ends; nil if there is none, as for a Unix socket.
     func descriptor(from local: End, to remote: End) -> curl_socket_t? {
-        open.first { Self.end(of: $0, getsockname) == local && Self.end(of: $0, getpeername) == remote }
+        open.all.first { Self.end(of: $0, getsockname) == local && Self.end(of: $0, getpeername) == remote }
     }
 
     /// Ends the connection between these ends, unless libcurl has closed it: it will find it dead, and make another one.
@@ -72,7 +73,7 @@ final class CurlSockets {
     /// Otherwise the kernel retransmits and keeps asking for the peer's hardware address while nothing can answer. Once
     /// the link is back, other connections would have to wait until it asks the next time.
     func silence(except addresses: Set<String>) {
-        for socket in open {
+        for socket in open.all {
             guard let end = Self.end(of: socket, getsockname), !end.address.isEmpty, !addresses.contains(end.address)
             else { continue }
             // Any process may do this since Linux 5.7. On older kernels, recovery takes a second longer.
@@ -92,9 +93,8 @@ final class CurlSockets {
     }
 
     private func close(_ socket: curl_socket_t) -> Int32 {
-        open.remove(socket)
         checked.remove(socket)
-        return Glibc.close(socket)
+        return open.close(socket)
     }
 
     private typealias Question = (Int32, UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Int32

@@ -12,6 +12,7 @@ internal import Synchronization
 /// it may be one of the first two.
 package final class CurlTransport: HTTPTransport {
     private let mailbox = CurlMailbox()
+    private let patience: Duration
     private let nextID = Atomic<UInt64>(0)
     private let thread: Mutex<pthread_t?>
 
@@ -30,6 +31,7 @@ package final class CurlTransport: HTTPTransport {
     /// - `answerLimit` is how many bytes all large answers may have together, from their arrival until they are released.
     /// - `refusal` looks at each connection before a request is sent, and returns why none may be; libcurl has sent nothing
     ///   until then, unless the server uses TLS.
+    /// - `patience` is how long the thread may stay in one call of libcurl while something else waits.
     ///
     /// Throws `.unreachable` when the machine has no thread or memory left.
     package init(
@@ -38,8 +40,9 @@ package final class CurlTransport: HTTPTransport {
         localAddresses: @escaping @Sendable () -> Set<String>? = LocalAddresses.usable,
         isLinkDown: @escaping @Sendable (UnsafeRawPointer) -> Bool = { _ in false },
         ownAddresses: [(address: String, port: UInt16)] = [], answerLimit: Int = 8 << 20,
-        refusal: (@Sendable (_ descriptor: Int32) -> String?)? = nil
+        refusal: (@Sendable (_ descriptor: Int32) -> String?)? = nil, patience: Duration = .seconds(10)
     ) throws(TransportError) {
+        self.patience = patience
         guard Self.libraryState == CURLE_OK else { throw .unreachable("libcurl cannot be initialised") }
         let options = CurlOptions(
             userAgent: userAgent, unixSocketPath: unixSocketPath, caFile: caFile, certificate: certificate,
@@ -57,6 +60,8 @@ package final class CurlTransport: HTTPTransport {
             throw .unsendable("nothing was sent to \(request.host): \(refusal); correct it")
         }
         let id = nextID.wrappingAdd(1, ordering: .relaxed).newValue
+        let watch = watch()
+        defer { watch.cancel() }
         let outcome = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 guard mailbox.post(.start(id, request, continuation)) else {
@@ -69,6 +74,17 @@ package final class CurlTransport: HTTPTransport {
             _ = mailbox.post(.cancel(id))
         }
         return try outcome.get()
+    }
+
+    /// Breaks all connections if the thread stays in one call of libcurl. That reads messages of TLS and frames of HTTP/2 that
+    /// are only for the connection as long as they come fast, without a look at deadlines or at other requests.
+    private func watch() -> Task<Void, any Error> {
+        Task { [mailbox, patience] in
+            while true {
+                try await Task.sleep(for: patience)
+                if mailbox.isLate(by: patience) { mailbox.sockets.breakAll() }
+            }
+        }
     }
 
     package func networkChanged() { _ = mailbox.post(.networkChanged) }

@@ -19,7 +19,7 @@ final class CurlWorker {
         self.mailbox = mailbox
         self.options = options
         self.multi = multi
-        sockets = CurlSockets(options)
+        sockets = CurlSockets(options, mailbox.sockets)
         answers = AnswerQueue(limit: options.answerLimit)
         ccurl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, Self.keptConnections)
         // Before libcurl 8.1, an HTTP/2 stream that is paused for memory stops all others of its connection.

@@ -42,6 +42,27 @@ struct CurlTransportConnectionTests {
         }
     }
 
+    @Test("connections are broken if libcurl stays in one call, as in a flood of TLS or HTTP/2, while a request waits")
+    func stuck() async throws {
+        let (isStuck, isBroken) = (ScriptedServer.Gate(), ScriptedServer.Gate())
+        let flood = try ScriptedServer([
+            .receive, .send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\npart"), .awaitClientLeaving, .open(isBroken),
+        ])
+        let impatient = try CurlTransport(userAgent: "test", patience: .milliseconds(200))
+        var request = HTTPRequest(url: flood.url)
+        request.sink = BodySink { _ in
+            isStuck.open()
+            isBroken.pass()
+            return true
+        }
+        let sent = request
+        let broken = Task { try await impatient.send(sent) }
+        isStuck.pass()
+        let server = try ScriptedServer([.receive, Self.ok])
+        #expect(try await impatient.send(HTTPRequest(url: server.url)).status == 200)
+        await #expect(throws: TransportError.self) { try await broken.value }
+    }
+
     @Test("a connection is reused")
     func keepAlive() async throws {
         let server = try ScriptedServer([.receive, Self.ok, .receive, Self.ok, .receive, Self.ok])
