@@ -199,6 +199,30 @@ struct DraftCreationTests {
         #expect(draft.yaml.contains("look_up: { match: [name] }"), "\(draft.yaml)")
     }
 
+    @Test("A lost creation is not looked up by a key that each record shows, as the upstream may make another")
+    func replacedKey() throws {
+        let object =
+            "type: object, required: [id, title], properties: { id: { type: string }, title: { type: string } }"
+        let schemas = ["Thing: { \(object) }", "NewThing: { \(object) }"]
+        let single = "/things/{id}: { \(Document.single("Thing")) }"
+        func things(_ paths: [String]) throws -> SchemaDraft {
+            try SchemaDraft.of(Document(schemas: schemas, paths: paths).text)
+        }
+        func list(_ body: String) -> String {
+            "/things: { \(Document.list("Thing")), \(Document.call("post", body, "Thing")) }"
+        }
+        let inline = "requestBody: { content: { application/json: { schema: { \(object) } } } }"
+        let inlineList = "get: { \(Document.answers("type: array, items: { \(object) }")) }"
+        let inlinePost = "post: { \(inline), \(Document.answers(object)) }"
+        for paths in [[list("Thing"), single], ["/things: { \(inlineList), \(inlinePost) }", single]] {
+            let draft = try things(paths)
+            #expect(draft.yaml.contains("look_up: { match: [title] }"), "\(draft.yaml)")
+            #expect(draft.schema["things"]?.push.create.first?.sendable?.contains("id") == true)
+        }
+        let own = try things([list("NewThing"), single])
+        #expect(own.yaml.contains("look_up: key"), "\(own.yaml)")
+    }
+
     @Test("A body with a list of such records creates several, and is left to a person")
     func several() throws {
         let rows =

@@ -10,6 +10,8 @@ struct BodyGuess {
         /// Nil if the document does not say which fields it takes.
         var fields: [DraftField]?
         var encoding: String?
+        /// The object that has the fields; nil if the document does not say.
+        var members: DataShape?
         /// What stands beside the fields.
         var beside: [DraftRoute.Constant] = []
         /// The members that the fields' object must have.
@@ -50,6 +52,7 @@ struct BodyGuess {
             return found
         }
         (found.body, found.fields, found.isInList) = (best.body, best.fields, best.isList)
+        found.members = best.members
         found.required = best.members.required
         found.spared = Set(
             best.members.properties.filter { property in

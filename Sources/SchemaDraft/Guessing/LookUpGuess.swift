@@ -18,11 +18,11 @@ struct LookUpGuess {
         "name", "title", "number", "email", "reference", "subject", "code", "sku", "phone",
     ]
 
-    /// Nil if nothing that is sent tells two records apart. `needed`: the members that a body must have, also as null. `isOwn`: the
-    /// creation sends the key.
-    func lookUp(_ sent: [DraftField], needed: Set<String>, isOwn: Bool) -> DraftRoute.LookUp? {
+    /// Nil if nothing that is sent tells two records apart. `needed`: the members that a body must have, also as null. `isKept`: the
+    /// upstream keeps the key that the creation sends.
+    func lookUp(_ sent: [DraftField], needed: Set<String>, isKept: Bool) -> DraftRoute.LookUp? {
         let path = entity.pull == nil ? listPath : nil
-        if isOwn { return path == nil && collection.single != nil ? .key : .match([key], path: path) }
+        if isKept { return path == nil && collection.single != nil ? .key : .match([key], path: path) }
         let shown = sent.filter { field in
             // A body may spell the member otherwise than the record.
             entity[field.name].map(isListed) == true && field.isPlain && !field.isSecret && field.name != key

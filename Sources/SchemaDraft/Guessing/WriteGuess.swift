@@ -40,7 +40,7 @@ struct WriteGuess {
             }
             route.lookUp = LookUpGuess(
                 shapes: shapes, collection: collection, entity: entity, listPath: listPath, creationPath: creationPath
-            ).lookUp(found.fields ?? [], needed: found.required, isOwn: isOwn)
+            ).lookUp(found.fields ?? [], needed: found.required, isKept: isOwn && isKept(found))
             if case .match? = route.lookUp, route.reason == nil {
                 route.reason = "look_up: by what a creation sends; check that it tells two records apart"
             }
@@ -110,6 +110,14 @@ struct WriteGuess {
         } else {
             entity.keyMade = Guess("server", "a creation does not send \(key)")
         }
+    }
+
+    /// Whether the upstream keeps a key that a creation sends. A body that is the record as it is shown has the key
+    /// also where the upstream makes it: looked up by the key sent, a creation would then be made twice.
+    private func isKept(_ found: BodyGuess.Found) -> Bool {
+        let shown = [item, collection.single.flatMap(answered)].compactMap(\.self)
+        return collection.creation == nil || !Self.isMade(key)
+            || !shown.contains { $0.name == found.members?.name && $0.required == found.members?.required }
     }
 
     /// Whether keys of this name are mostly made by the upstream.
