@@ -59,6 +59,12 @@ struct DraftFieldTests {
         #expect(draft.schema["grants"]?[field: "principalId"]?.required == false)
     }
 
+    @Test("What a record is called elsewhere is no reference", arguments: [("external", false), ("outer", true)])
+    func foreign(_ word: String, _ isReference: Bool) throws {
+        let things = try things("\(word)_thing_id: { type: integer }")
+        #expect((things?[field: "\(word)_thing_id"]?.kind == .reference(to: "things")) == isReference)
+    }
+
     @Test("A list that shows little of its records names what reads them whole", arguments: [true, false])
     func summary(_ isShort: Bool) throws {
         let more = ["a", "b", "c", "d", "e"].map { "\($0): { type: string }" }.joined(separator: ", ")

@@ -50,6 +50,9 @@ struct ReferenceTargets: Sendable {
 
     subscript(stem: String) -> Target? { byStem[Words.folded(Words.singular(stem))] }
 
+    /// Before the name of a record in `external_order_id`: what it is called elsewhere, which is the key of none here.
+    private static let foreign: Set = ["external", "ext", "foreign", "remote", "legacy"]
+
     private static let endings = ["_id", "_uuid", "_guid", "_sid", "_key", "_ref"]
 
     /// `assigned_user_id`, `userId` → users. `parent_id` names a record of the same list.
@@ -64,6 +67,7 @@ struct ReferenceTargets: Sendable {
         if let target = self[stem] { return (target, stem) }
         if stem == "parent", let target = byStem.values.first(where: { $0.entity == own }) { return (target, stem) }
         let words = stem.split(separator: "_").map(String.init)
+        if words.first.map(Self.foreign.contains) == true { return nil }
         for count in stride(from: words.count - 1, to: 0, by: -1) {
             let tail = words.suffix(count).joined(separator: "_")
             if tail.count > 3, let target = self[tail] { return (target, stem) }
