@@ -180,7 +180,7 @@ struct HarmlessDraftTests {
         "A call is taken for a creation only if it is not described as something else",
         arguments: [
             ("Gets available things", true), ("deleteThing", true), ("Create a thing", false),
-            ("Updates or creates a thing", false), ("Thing", false),
+            ("Updates or creates a thing", false), ("Thing", false), ("Capture an existing thing", true),
         ])
     func otherCall(_ summary: String, _ isOther: Bool) throws {
         let thing = "Thing: { type: object, properties: { id: { type: integer }, title: { type: string } } }"

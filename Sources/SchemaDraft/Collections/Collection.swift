@@ -64,8 +64,14 @@ extension APIOperation {
         "get", "list", "search", "delete", "update", "fetch", "retrieve", "find", "query", "remove", "count", "export",
         "download", "check", "validate",
     ]
+    /// What is done to something that exists, unless the list is called so: `POST /captures` makes a capture.
+    private static let acts: Set = ["capture", "void", "cancel", "close", "complete", "confirm", "revoke"]
     /// The verb by which it is described, if that is no creation.
-    var otherDeed: String? { isCreation || words.lowercased().contains("create") ? nil : verb(among: Self.other) }
+    var otherDeed: String? {
+        if isCreation || words.lowercased().contains("create") { return nil }
+        let made = Words.singular(path.lastSegment.lowercased())
+        return verb(among: Self.other) ?? verb(among: Self.acts.subtracting([made]))
+    }
     /// Words for a PUT that stores what it is sent, new or not.
     private static let storing: Set = ["upsert", "replace", "set", "save", "reset"]
 
