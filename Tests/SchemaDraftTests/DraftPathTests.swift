@@ -52,6 +52,37 @@ struct DraftPathTests {
         #expect(draft.paths.map(\.path) == ["/things"])
     }
 
+    @Test("A list inside a record that is called like the path is none, unless the record says nothing else")
+    func inside() throws {
+        func get(_ members: String) -> String {
+            let lines = "lines: { type: array, items: { $ref: \"#/components/schemas/Thing\" } }"
+            let cart = "cart: { type: object, properties: { \(members), \(lines) } }"
+            return "get: { \(Document.answers("type: object, properties: { \(cart) }")) }"
+        }
+        let things = "/things: { \(Document.list("Thing")) }"
+        let record = try draft([Self.thing], [things, "/cart: { \(get("currency: { type: string }")) }"])
+        #expect(record.leftOut.map(\.reason) == ["it answers one record, which contains cart.lines"], "\(record.yaml)")
+        let list = try draft([Self.thing], [things, "/cart: { \(get("total: { type: integer }")) }"])
+        #expect(list.paths.map(\.path) == ["/things", "/cart"], "\(list.yaml)")
+    }
+
+    @Test("What a list needs and takes only some values is a setting of its own")
+    func choices() throws {
+        func parameter(_ values: String) -> String {
+            let schema = "{ type: string, enum: [\(values)] }"
+            let shop = "{ name: shop, in: query, required: true, schema: { type: string } }"
+            return "parameters: [{ name: kind, in: query, required: true, schema: \(schema) }, \(shop)],"
+        }
+        let rack = "Rack: { type: object, properties: { id: { type: integer }, title: { type: string } } }"
+        let draft = try draft(
+            [Self.thing, rack],
+            [
+                "/things: { \(Document.list("Thing", parameter("sold, new"))) }",
+                "/racks: { \(Document.list("Rack", parameter("steel, wood"))) }",
+            ])
+        #expect(draft.settings.sorted() == ["racks_kind", "shop", "things_kind"], "\(draft.yaml)")
+    }
+
     @Test("An order that a list needs is one of those that the document lists")
     func order() throws {
         func parameter(_ name: String, _ values: String) -> String {

@@ -28,7 +28,9 @@ struct Singleton {
         let isSettings = path.segments.filter { !$0.contains("{") }.contains { segment in
             Words.parts(of: segment).contains(where: Self.words.contains)
         }
-        guard isSettings, others(answer, names) else { return nil }
+        // `/cart` with `{"cart": {"currency": "EUR", "lines": [{…}]}}`.
+        let isInside = names.count > 1 && names.first.map(Words.folded) == own
+        guard isSettings || isInside, others(answer, names) else { return nil }
         return "it answers one record, which contains \(list)"
     }
 

@@ -280,7 +280,9 @@ struct EntityDrafter {
             if let known = FixedParameter.value(of: parameter), !known.contains("{") {
                 return DraftEntity.Query(name: name, values: [known], reason: "the list needs it")
             }
-            let setting = DraftSetting.text(PathFiller.setting(name))
+            // Of two lists, each with kinds of its own, one setting could name the kind of only one.
+            let isChoice = !parameter.shape.enumValues.isEmpty
+            let setting = DraftSetting.text(PathFiller.setting(isChoice ? "\(collection.name)_\(name)" : name))
             return DraftEntity.Query(
                 name: name, values: [setting], reason: "the list needs it: set upstream.settings")
         }
