@@ -116,16 +116,12 @@ extension DraftModel {
         for child in entities where child.below?.parent == entity.name {
             leaveOut(child, why, "it is below \(entity.name), which is left out")
         }
+        let key = entity[entity.key.value]?.kind == .simple("integer") ? "integer" : "string"
         for index in entities.indices {
             for place in entities[index].fields.indices {
-                let field = entities[index].fields[place]
-                guard case .reference(to: entity.name, _) = field.kind else { continue }
-                var plain = DraftField(
-                    field.name, .simple("string"), from: field.from, wireName: field.wireName,
-                    reason: "the key of \(entity.name), which this draft leaves out")
-                plain.isIndexed = field.isIndexed
-                plain.isRequired = field.isRequired
-                entities[index].fields[place] = plain
+                guard case .reference(to: entity.name, _) = entities[index].fields[place].kind else { continue }
+                entities[index].fields[place].kind = .simple(key)
+                entities[index].fields[place].reason = "the key of \(entity.name), which this draft leaves out"
             }
         }
     }

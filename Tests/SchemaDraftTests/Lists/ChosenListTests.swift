@@ -38,6 +38,18 @@ struct ChosenListTests {
         #expect(draft.leftOut.first?.reason.contains("a list for each {direction}") == true)
     }
 
+    @Test("The key of a list that was not asked for keeps its type", arguments: ["integer", "string"])
+    func plainKey(_ type: String) throws {
+        let shop = "Shop: { type: object, properties: { id: { type: \(type) }, title: { type: string } } }"
+        let order = "Order: { type: object, properties: { id: { type: integer }, shop_id: { type: \(type) } } }"
+        let paths = [Self.shops, "/orders: { \(Document.list("Order")) }"]
+        let text = Document(schemas: [shop, order], paths: paths).text
+        #expect(try SchemaDraft.of(text).schema["orders"]?[field: "shop_id"]?.kind == .reference(to: "shops"))
+        let draft = try SchemaDraft.of(text, only: ["orders"])
+        #expect(draft.schema["orders"]?[field: "shop_id"]?.kind == (type == "integer" ? .integer : .string))
+        #expect(draft.yaml.contains("the key of shops, which this draft leaves out"))
+    }
+
     @Test("A list of records that another list has as well is no loss")
     func others() throws {
         let paths = ["/orders: { \(Document.list("Order")) }", "/orders/shop/{shop_id}: { \(Document.list("Order")) }"]
