@@ -48,6 +48,18 @@ struct DraftUpdateTests {
         #expect(try parts("made: { $ref: \"#/components/schemas/Part\" }").contains("record: made"))
     }
 
+    @Test(
+        "An object that an update takes with none of the members that the record has is not sent",
+        arguments: [("street: { type: string }", false), ("street: { type: string }, URL: { type: string }", true)])
+    func otherObject(_ members: String, _ isSent: Bool) throws {
+        let shown = ", place: { type: object, properties: { url: { type: string } } }"
+        let taken = "place: { type: object, properties: { \(members) } }"
+        let draft = try draft("put", "properties: { title: { type: string }, \(taken) }", more: shown)
+        let update = try #require(draft.schema["things"]?.push.update.first, "\(draft.yaml)")
+        #expect(update.sendable == (isSent ? ["title", "place"] : ["title"]))
+        #expect(draft.yaml.contains("it also takes place") == !isSent)
+    }
+
     // MARK: What else it does
 
     @Test(

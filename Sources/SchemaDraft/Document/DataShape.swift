@@ -44,6 +44,9 @@ struct DataShape: Sendable {
 
     subscript(name: String) -> Property? { properties.first { $0.name == name } }
 
+    /// Its members, however they are spelled.
+    var memberNames: Set<String> { Set(properties.map { Words.folded($0.name) }) }
+
     /// The value that it has if no one chooses one: the initial one, or the only one that it may have.
     var preset: String? { initial ?? (enumValues.count == 1 ? enumValues[0].value : nil) }
 

@@ -29,6 +29,8 @@ struct DraftField: Sendable, Equatable {
     var isWriteOnly = false
     /// It is a list of objects.
     var hasObjects = false
+    /// What it has, if it is an object or a list of objects that the document describes.
+    var members: Set<String> = []
     var reason: String?
 
     init(_ name: String, _ kind: Kind, from: String? = nil, wireName: String? = nil, reason: String? = nil) {

@@ -155,8 +155,11 @@ struct BodyGuess {
         return place == nil && (field.from == nil || !(field.from ?? "").contains("."))
     }
 
-    /// Whether the body takes what the record has: an id in the place of an object is something else.
+    /// Whether the body takes what the record has: an id in the place of an object is something else, and so is an
+    /// address in the place of a link to one.
     private func fits(_ field: DraftField, _ wanted: DataShape) -> Bool {
+        let names = (wanted.isList ? shapes.elements(of: wanted) : wanted).memberNames
+        if !names.isEmpty, !field.members.isEmpty, field.members.isDisjoint(with: names) { return false }
         // One of several kinds.
         if field.kind == .simple("list"), !wanted.items.isEmpty, !wanted.isList { return true }
         if field.kind == .simple("object"), !wanted.properties.isEmpty { return true }

@@ -81,7 +81,9 @@ struct FieldGuess {
         field.isTextOnWire = found.isTextOnWire
         field.timeForm = found.timeForm
         field.isOtherTime = TimeText.isOther(shape) && !TimeText.isHTTP(shape)
-        field.hasObjects = shape.isList && shapes.elements(of: shape).kind == .object
+        let object = shape.isList ? shapes.elements(of: shape) : shape
+        field.hasObjects = shape.isList && object.kind == .object
+        field.members = object.memberNames
         field.isSecret =
             FieldNames.isSecret(shape, name: name) || FieldNames.isToken(shape, name: name) && !tokens.identify(name)
         field.isIndexed = !field.isSecret && isWorthAnIndex(field)
