@@ -180,6 +180,8 @@ struct DraftCreationTests {
         #expect(paid.yaml.contains("look_up: { match: [account_uid, amount, tag] }"), "\(paid.yaml)")
         let titled = try things("", "payment_method_title: \(text), note: \(text), message: \(text)")
         #expect(titled.schema["things"]?.push.create.first?.lookUp == nil, "\(titled.yaml)")
+        let numbered = try things("", "size: \(text), colour: \(text), order_no: \(text)")
+        #expect(numbered.yaml.contains("look_up: { match: [order_no] }"), "\(numbered.yaml)")
         let noted = try things("note", "note: \(text)")
         #expect(noted.yaml.contains("look_up: { match: [note] }"), "\(noted.yaml)")
     }

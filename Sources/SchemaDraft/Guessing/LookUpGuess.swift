@@ -15,7 +15,7 @@ struct LookUpGuess {
 
     /// Last words of names whose values differ for most records.
     private static let telling: Set = [
-        "name", "title", "number", "email", "reference", "subject", "code", "sku", "phone",
+        "name", "title", "number", "no", "email", "reference", "subject", "code", "sku", "phone",
     ]
 
     /// Nil if nothing that is sent tells two records apart. `needed`: the members that a body must have, also as null. `isKept`: the
