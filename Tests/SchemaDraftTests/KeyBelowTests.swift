@@ -35,6 +35,15 @@ struct KeyBelowTests {
         #expect(labels.push.delete.first?.call == "DELETE /shops/{shop_id}/labels/{name}")
     }
 
+    @Test("Where no path names one of the records, a person is told to check that their names differ")
+    func guessed() throws {
+        let label = "Label: { type: object, required: [name], properties: { name: { type: string } } }"
+        let lists = ["/shops: { \(Document.list("Shop")) }", "/shops/{shop_id}/labels: { \(Document.list("Label")) }"]
+        let draft = try SchemaDraft.of(Document(schemas: [Self.shop, label], paths: lists).text)
+        #expect(draft.yaml.contains("name may repeat below another record; check that it differs"), "\(draft.yaml)")
+        #expect(try !self.draft("").yaml.contains("check that it differs"))
+    }
+
     @Test("Such a change sends the name that the record has below the other one")
     func sent() throws {
         let draft = try draft("")

@@ -10,7 +10,8 @@ enum KeyBelow {
             let parent = entity[above], let name = FieldNames.field(for: "id", taken: taken)
         else { return }
         entity.keyParts = [parent.from ?? parent.name, own]
-        entity.key = Guess(name, "\(own) may repeat below another record")
+        let check = collection.recordPath == nil ? "; check that it differs below one" : ""
+        entity.key = Guess(name, "\(own) may repeat below another record\(check)")
         entity.keyMade = nil
         if entity.title == nil, entity[own]?.kind == .simple("string") { entity.title = own }
         entity.fields.insert(DraftField(name, .simple("string")), at: 0)
