@@ -26,6 +26,9 @@ enum HiddenRecords {
     /// Members that say that a record is deleted.
     static let deletionMarks: Set = ["deletedat", "isdeleted", "deleted", "datedeleted"]
 
+    /// Members that say so where a deletion archives the record.
+    static let archiveMarks: Set = ["archivedat", "isarchived", "archived", "datearchived"]
+
     private static func namesDeleted(_ parameter: APIOperation.Parameter) -> Bool {
         guard parameter.shape.kind != .boolean else { return false }
         let values = parameter.shape.enumValues.map(\.value)

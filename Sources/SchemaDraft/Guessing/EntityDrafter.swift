@@ -241,7 +241,7 @@ struct EntityDrafter {
     ) -> DraftEntity.Pull {
         let changes = ChangeTimeGuess(list: collection.list, fields: entity.fields)
         let since = changes.since()
-        let deleted = deleted(entity)
+        let deleted = deleted(entity, collection)
         var query = query(collection, paging.value)
         // A pull of everything misses what was deleted; one of changes has to be told.
         if since != nil, deleted != nil, let name = FixedParameter.forDeleted(of: collection.list) {
@@ -317,11 +317,15 @@ struct EntityDrafter {
         return .path(whole + KeyedCalls.query(key, of: collection.key.value, after: whole), at: place)
     }
 
-    private func deleted(_ entity: DraftEntity) -> Guess<String>? {
-        let found = entity.fields.first { field in
-            field.from == nil && HiddenRecords.deletionMarks.contains(Words.folded(field.wireName)) && !field.isSecret
-                && (field.isTime || [.simple("boolean"), .simple("date")].contains(field.kind))
-        }
+    private func deleted(_ entity: DraftEntity, _ collection: Collection) -> Guess<String>? {
+        let isArchived = collection.recordCalls["DELETE"]?.verb(among: ["archive"]) != nil
+        let marks = [HiddenRecords.deletionMarks] + (isArchived ? [HiddenRecords.archiveMarks] : [])
+        let found = marks.lazy.compactMap { names in
+            entity.fields.first { field in
+                field.from == nil && names.contains(Words.folded(field.wireName)) && !field.isSecret
+                    && (field.isTime || [.simple("boolean"), .simple("date")].contains(field.kind))
+            }
+        }.first
         return found.map { Guess($0.name, "by its name: a record with it counts as deleted") }
     }
 

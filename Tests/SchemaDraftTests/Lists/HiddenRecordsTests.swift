@@ -81,6 +81,16 @@ struct HiddenRecordsTests {
         #expect(try #require(draft.schema["things"]?.pull).query.isEmpty, "\(draft.yaml)")
     }
 
+    @Test("Where a deletion archives records, archived ones count as deleted", arguments: ["Archive", "Delete"])
+    func archivedByDeletion(_ verb: String) throws {
+        let members = "id: { type: integer }, title: { type: string }, archived_at: { type: string, format: date-time }"
+        let deletion = Document.deletion.replacing("delete: {", with: "delete: { summary: \(verb) a thing,")
+        let paths = ["/things: { \(Document.list("Thing")) }", "/things/{id}: { \(deletion) }"]
+        let thing = "Thing: { type: object, properties: { \(members) } }"
+        let yaml = try SchemaDraft.of(Document(schemas: [thing], paths: paths).text).yaml
+        #expect(yaml.contains("deleted: archived_at") == (verb == "Archive"), "\(yaml)")
+    }
+
     @Test("A list that can also show archived records is asked for them")
     func archived() throws {
         #expect(try draft("include_archived", "type: boolean").yaml.contains("include_archived: \"true\""))
