@@ -76,10 +76,12 @@ struct DraftKeyedCallTests {
         let list = "type: array, items: { $ref: \"#/components/schemas/Loan\" }"
         let all =
             "put: { requestBody: { content: { application/json: { schema: { \(list) } } } }, \(Document.answers(list)) }"
-        for call in [Document.call("put", "New", "Loan"), all] {
+        let missing = "no call that changes or deletes a record"
+        let written = "write body: [{ <<: $fields, id: \"{id}\" }]"
+        for (call, hint) in [(Document.call("put", "New", "Loan"), missing), (all, written)] {
             let draft = try draft(call)
             #expect(draft.schema["loans"]?.push.update.isEmpty == true, "\(draft.yaml)")
-            #expect(draft.todos.contains { $0.contains("no call that changes or deletes a record") })
+            #expect(draft.todos.contains { $0.contains(hint) }, "\(draft.todos)")
         }
     }
 
@@ -171,6 +173,7 @@ struct DraftKeyedCallTests {
     func unclear() throws {
         let all = try draft(Self.deletion("id", "summary: Delete all loans,"))
         #expect(all.schema["loans"]?.push.delete.isEmpty == true, "\(all.yaml)")
+        #expect(all.todos.contains { $0.contains("push.delete") && $0.contains("DELETE /loans") })
         let other = try draft("", ["/loans/delete: { \(Self.deletion("shelf")) }"])
         #expect(other.schema["loans"]?.push.delete.isEmpty == true, "\(other.yaml)")
         #expect(other.todos.contains { $0.contains("push.delete") && $0.contains("does not name one record") })

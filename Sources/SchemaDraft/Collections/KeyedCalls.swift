@@ -37,11 +37,15 @@ struct KeyedCalls {
             return RowFilters(list: collection.list, calls: own).found(key: collection.key.value)
         }
         let changes = calls(collection, ActionCalls.changes)
+        let deletions = calls(collection, ActionCalls.deletions)
         return Found(
             read: read(of: collection), update: update(of: collection), deletion: deletion(of: collection),
             unclearUpdate: changes.below.first { $0.method != "GET" }
-                ?? changes.own.first { ["PUT", "PATCH"].contains($0.method) && isOfSome($0, collection) },
-            unclearDeletion: calls(collection, ActionCalls.deletions).below.first { $0.method != "GET" })
+                ?? changes.own.first {
+                    ["PUT", "PATCH"].contains($0.method) && (isOfSome($0, collection) || takesRecords($0, collection))
+                },
+            unclearDeletion: deletions.below.first { $0.method != "GET" }
+                ?? deletions.own.first { $0.method == "DELETE" })
     }
 
     /// The calls at the path of the list, and those below it with one of these words.
@@ -85,6 +89,12 @@ struct KeyedCalls {
         let names = body.properties.map { Words.folded($0.name) }
         return RecordMatch(item: item, shapes: shapes).isRecord(body)
             || names.count > 1 && names.count(where: known.contains) * 10 >= share * names.count
+    }
+
+    /// Whether a call takes a list of records with their keys, which may take the place of all.
+    private func takesRecords(_ call: APIOperation, _ collection: Collection) -> Bool {
+        let body = call.bodies.first(where: \.isJSON)?.shape
+        return body.map { $0.isList && shapes.elements(of: $0)[collection.key.value] != nil } == true
     }
 
     // MARK: Parameters

@@ -315,7 +315,11 @@ struct WriteGuess {
         let lacksDeletion = isOpen(entity.delete, "delete")
         if lacksUpdate, let call = collection.keyed.unclearUpdate {
             let isOfList = PathPattern.form(Collection.base(of: call.path)) == collection.baseForm
-            let many = "it changes all records, or those that its parameters choose"
+            let isList = call.bodies.first(where: \.isJSON)?.shape.isList == true
+            let many =
+                isList
+                ? "it takes a list; unless that replaces all records, write body: [{ <<: $fields, \(key): \"{\(key)}\" }]"
+                : "it changes all records, or those that its parameters choose"
             entity.todos.append(todo("update", call, isOfList ? many : unclear))
         }
         if lacksDeletion, let call = collection.keyed.unclearDeletion {
