@@ -318,7 +318,7 @@ struct WriteGuess {
             let isList = call.bodies.first(where: \.isJSON)?.shape.isList == true
             let many =
                 isList
-                ? "it takes a list; unless that replaces all records, write body: [{ <<: $fields, \(key): \"{\(key)}\" }]"
+                ? "it takes a list; unless that replaces all, write body: [{ <<: $fields, \(key): \"{\(key)}\" }]"
                 : "it changes all records, or those that its parameters choose"
             entity.todos.append(todo("update", call, isOfList ? many : unclear))
         }
