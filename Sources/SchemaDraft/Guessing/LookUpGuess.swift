@@ -18,8 +18,8 @@ struct LookUpGuess {
         "name", "title", "number", "no", "email", "reference", "subject", "code", "sku", "phone",
     ]
 
-    /// Nil if nothing that is sent tells two records apart. `needed`: the members that a body must have, also as null. `isKept`: the
-    /// upstream keeps the key that the creation sends.
+    /// Nil if nothing that is sent tells two records apart. `needed`: the members that a body must have, also as null.
+    /// `isKept`: the upstream keeps the key that the creation sends.
     func lookUp(_ sent: [DraftField], needed: Set<String>, isKept: Bool) -> DraftRoute.LookUp? {
         let path = entity.pull == nil ? listPath : nil
         if isKept { return path == nil && collection.single != nil ? .key : .match([key], path: path) }
