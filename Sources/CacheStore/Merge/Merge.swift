@@ -14,7 +14,7 @@ struct Merge {
     var ownTime: Timestamp?
 
     var entity: Entity { table.entity }
-    private var sealer: RecordSealer { context.sealers[entity.name] }
+    var sealer: RecordSealer { context.sealers[entity.name] }
     var queue: OutboxTable { context.queue }
     var row: RecordRow { context.row(table) }
     var writer: RecordWriter { context.writer(table) }
@@ -114,34 +114,6 @@ struct Merge {
         return isFilled(sent, from: before, in: server) || Self.isCut(sent, from: before, to: server)
     }
 
-    /// Whether the server shows a text that was sent before the local one, or its normal form. If the local one goes on from
-    /// that, nothing was cut.
-    private func isEarlierText(
-        _ server: JSONText, of field: String, _ change: OutboxTable.Entry, _ own: OwnValues
-    ) -> Bool {
-        guard server.kind == .string else { return false }
-        return own.contains(server, of: field)
-            || own.sent(field, through: change).contains { own.comparison.mayBe(server, of: field, from: $0) }
-    }
-
-    /// Whether the server has cut a text that was sent: its text is the beginning of that one, with enough in it that is new.
-    private static func isCut(_ sent: JSONText, from before: JSONText, to server: JSONText) -> Bool {
-        guard let sent = sent.string?.utf8, let server = server.string?.utf8, sent.starts(with: server) else {
-            return false
-        }
-        let known = zip(before.string?.utf8 ?? "".utf8, server).prefix { $0 == $1 }.count
-        return server.count - known >= leastOfCut
-    }
-
-    /// How many new bytes must be left: with fewer, as in `https://shop.example`, it could be another person's.
-    private static let leastOfCut = 24
-
-    /// Whether the server shows what was sent with members that it filled in, or has merged into an object that was there.
-    private func isFilled(_ sent: JSONText, from before: JSONText, in server: JSONText) -> Bool {
-        if sent.kind == .object { return sent.isFilled(in: server) && !sent.isFilled(in: before) }
-        return FilledList(sent: sent, before: before).isShown(by: server, within: &context.records.listRoom)
-    }
-
     /// Notes what the server shows of a change whose answer is still to come.
     private func noteShown(_ change: OutboxTable.Entry, _ remote: JSONText, _ comparison: ValueComparison) throws {
         var shown: [Shown] = []
@@ -173,7 +145,7 @@ struct Merge {
     }
 
     /// Whether the server has one of our values, or what it made of one that it was sent.
-    private func isOurs(
+    func isOurs(
         _ server: JSONText, from before: JSONText, of field: String, _ own: OwnValues
     ) throws -> Bool {
         if own.contains(server, of: field) { return true }
@@ -181,30 +153,6 @@ struct Merge {
             try isMade(server, of: $0, before: before, in: field)
                 || context.learn($0, as: server, of: field, entity)
         }
-    }
-
-    /// The merged value of a field that merges as a set; nil for any other field, and when one side is not a list, or when the
-    /// server has made its list of one that was sent: both together would have each element twice.
-    private func mergedSet(
-        _ field: String, of change: OutboxTable.Entry, _ local: JSONText, _ server: JSONText, _ own: OwnValues
-    ) -> JSONText? {
-        guard let known = entity[field: field], known.mergesAsSet else { return nil }
-        let base = change.base[field] ?? .null
-        guard [base, local, server].allSatisfy({ $0.kind == .array || $0.kind == .null }) else { return nil }
-        let sent = own.sent(field, through: change)
-        let isRewritten = (change.tried ? sent + [local] : sent).contains {
-            !known.isSame($0, server)
-                && (isFilled($0, from: base, in: server) || own.comparison.mayBe(server, of: field, from: $0))
-        }
-        if isRewritten { return nil }
-        // What earlier local changes may have set. The local list was made from the last one that the server shows.
-        let shown = sent.map(\.elements).last {
-            SetMerge(base: base.elements, local: $0, server: server.elements).isShown
-        }
-        let merge = SetMerge(
-            base: shown ?? base.elements, local: local.elements, server: server.elements,
-            sent: sent.flatMap(\.elements))
-        return merge.merged
     }
 
     /// Makes the change set this list, based on the server's.
@@ -215,65 +163,6 @@ struct Merge {
         changed.base = change.base.setting(field, to: server)
         try queue.store(changed.body, base: changed.base, of: change, makeID: context.makeID)
         return changed
-    }
-
-    private func mergeDelete(_ change: OutboxTable.Entry, _ remote: JSONText, _ own: OwnValues) throws {
-        // Deletions queued by earlier versions have no base. Derived fields change when other records do, which is not
-        // an edit.
-        let (server, base) = (entity.withoutDerivedFields(remote), entity.withoutDerivedFields(change.base))
-        guard !change.base.members.isEmpty, !sealer.isEquivalent(server, base) else { return }
-        let isOwn = try isOwnChange(change.base, remote) { field, value in
-            try isOurs(value, from: entity.value(of: field, in: change.base) ?? .null, of: field, own)
-        }
-        if isOwn { return try queue.store(change.body, base: remote, of: change, makeID: context.makeID) }
-        let dispute = Conflict.Dispute(
-            change: change, field: nil, base: change.base, local: nil, server: remote,
-            localAt: change.editedAt(OutboxTable.wholeRecord), serverAt: entity.changeTime(of: remote))
-        if let winner = try decide(dispute) { try apply(winner, ofDeletion: change) }
-    }
-
-    /// Whether the server's old and new version differ only in the times of changes, of the record and of its children,
-    /// and in fields for which `isOwn`, given the new value, recognizes the work of an earlier local change. A field that
-    /// the new one lacks says nothing.
-    ///
-    /// Fields that only the server sets, such as totals and versions, move with such a change: in a version that shows one
-    /// they are no work of others. `isAnswer`: the new version is the answer to it, which was received just now.
-    func isOwnChange(
-        _ before: JSONText, _ now: JSONText, isAnswer: Bool = false,
-        _ isOwn: (_ field: String, _ value: JSONText) throws -> Bool
-    ) throws -> Bool {
-        let comparison = try context.comparison(entity)
-        var (hasOwn, moved) = (isAnswer, false)
-        for field in entity.fields {
-            guard !field.isDerivedHere, field.name != entity.pull?.changedAt,
-                field.name != entity.pull?.whenChanged,
-                let new = entity.value(of: field.name, in: now)
-            else { continue }
-            let old = entity.value(of: field.name, in: before) ?? .null
-            if comparison.isSame(old, new, of: field.name) { continue }
-            if try isOwn(field.name, new) {
-                hasOwn = true
-            } else if isSetByServer(field.name) || isAnswer && isTime(new, ofAnswerFor: field) {
-                moved = true
-            } else {
-                return false
-            }
-        }
-        return hasOwn || !moved
-    }
-
-    /// Whether the field now has the time of this answer: a change time that the schema does not name.
-    private func isTime(_ value: JSONText, ofAnswerFor field: Field) -> Bool {
-        guard field.kind == .time, let time = entity.instant(value) else { return false }
-        return (Self.mostSkew * -1...Self.mostSkew).contains(time.since(context.now))
-    }
-
-    /// Between the clocks, with the time that the answer took.
-    private static let mostSkew = Duration.seconds(300)
-
-    private func isSetByServer(_ field: String) -> Bool {
-        if case .field(let version)? = context.schema.upstream.version, version.place == field { return true }
-        return entity.isSetByServer(field) || entity.touchedFields.contains { $0.name == field }
     }
 
     /// Does what a conflict's winner asks for, and rebuilds what readers see.
@@ -315,20 +204,6 @@ struct Merge {
         try queue.store(changed.body, base: changed.base, of: change, makeID: context.makeID)
         if change.operation == .update, changed.body.members.isEmpty { try noteMerged(change) }
         return changed
-    }
-
-    func apply(_ winner: Conflict.Side, ofDeletion change: OutboxTable.Entry) throws {
-        switch winner {
-        case .local:
-            let base = try row.remote(of: change.key) ?? change.base
-            try queue.store(change.body, base: base, of: change, makeID: context.makeID)
-            try queue.renewKey(of: change, makeID: context.makeID)
-        case .server:
-            try DeleteRules(context: context).restore(after: change)
-            try queue.remove(change.id)
-            try noteMerged(change)
-        }
-        try writer.rebuildDocument(over: change.key)
     }
 
     // MARK: Deciding

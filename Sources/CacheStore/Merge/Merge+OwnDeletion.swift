@@ -1,0 +1,78 @@
+internal import EntitySchema
+internal import JSONText
+
+/// A deletion made here meets the server's new version of the record.
+extension Merge {
+    func mergeDelete(_ change: OutboxTable.Entry, _ remote: JSONText, _ own: OwnValues) throws {
+        // Deletions queued by earlier versions have no base. Derived fields change when other records do, which is not
+        // an edit.
+        let (server, base) = (entity.withoutDerivedFields(remote), entity.withoutDerivedFields(change.base))
+        guard !change.base.members.isEmpty, !sealer.isEquivalent(server, base) else { return }
+        let isOwn = try isOwnChange(change.base, remote) { field, value in
+            try isOurs(value, from: entity.value(of: field, in: change.base) ?? .null, of: field, own)
+        }
+        if isOwn { return try queue.store(change.body, base: remote, of: change, makeID: context.makeID) }
+        let dispute = Conflict.Dispute(
+            change: change, field: nil, base: change.base, local: nil, server: remote,
+            localAt: change.editedAt(OutboxTable.wholeRecord), serverAt: entity.changeTime(of: remote))
+        if let winner = try decide(dispute) { try apply(winner, ofDeletion: change) }
+    }
+
+    /// Whether the server's old and new version differ only in the times of changes, of the record and of its children,
+    /// and in fields for which `isOwn`, given the new value, recognizes the work of an earlier local change. A field that
+    /// the new one lacks says nothing.
+    ///
+    /// Fields that only the server sets, such as totals and versions, move with such a change: in a version that shows one
+    /// they are no work of others. `isAnswer`: the new version is the answer to it, which was received just now.
+    func isOwnChange(
+        _ before: JSONText, _ now: JSONText, isAnswer: Bool = false,
+        _ isOwn: (_ field: String, _ value: JSONText) throws -> Bool
+    ) throws -> Bool {
+        let comparison = try context.comparison(entity)
+        var (hasOwn, moved) = (isAnswer, false)
+        for field in entity.fields {
+            guard !field.isDerivedHere, field.name != entity.pull?.changedAt,
+                field.name != entity.pull?.whenChanged,
+                let new = entity.value(of: field.name, in: now)
+            else { continue }
+            let old = entity.value(of: field.name, in: before) ?? .null
+            if comparison.isSame(old, new, of: field.name) { continue }
+            if try isOwn(field.name, new) {
+                hasOwn = true
+            } else if isSetByServer(field.name) || isAnswer && isTime(new, ofAnswerFor: field) {
+                moved = true
+            } else {
+                return false
+            }
+        }
+        return hasOwn || !moved
+    }
+
+    /// Whether the field now has the time of this answer: a change time that the schema does not name.
+    private func isTime(_ value: JSONText, ofAnswerFor field: Field) -> Bool {
+        guard field.kind == .time, let time = entity.instant(value) else { return false }
+        return (Self.mostSkew * -1...Self.mostSkew).contains(time.since(context.now))
+    }
+
+    /// Between the clocks, with the time that the answer took.
+    private static let mostSkew = Duration.seconds(300)
+
+    private func isSetByServer(_ field: String) -> Bool {
+        if case .field(let version)? = context.schema.upstream.version, version.place == field { return true }
+        return entity.isSetByServer(field) || entity.touchedFields.contains { $0.name == field }
+    }
+
+    func apply(_ winner: Conflict.Side, ofDeletion change: OutboxTable.Entry) throws {
+        switch winner {
+        case .local:
+            let base = try row.remote(of: change.key) ?? change.base
+            try queue.store(change.body, base: base, of: change, makeID: context.makeID)
+            try queue.renewKey(of: change, makeID: context.makeID)
+        case .server:
+            try DeleteRules(context: context).restore(after: change)
+            try queue.remove(change.id)
+            try noteMerged(change)
+        }
+        try writer.rebuildDocument(over: change.key)
+    }
+}

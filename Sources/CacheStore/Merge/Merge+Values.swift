@@ -1,0 +1,57 @@
+internal import EntitySchema
+internal import JSONText
+
+/// What a server makes of the values that it was sent, and sets that both sides have changed.
+extension Merge {
+    /// Whether the server shows a text that was sent before the local one, or its normal form. If the local one goes on from
+    /// that, nothing was cut.
+    func isEarlierText(
+        _ server: JSONText, of field: String, _ change: OutboxTable.Entry, _ own: OwnValues
+    ) -> Bool {
+        guard server.kind == .string else { return false }
+        return own.contains(server, of: field)
+            || own.sent(field, through: change).contains { own.comparison.mayBe(server, of: field, from: $0) }
+    }
+
+    /// The merged value of a field that merges as a set; nil for any other field, and when one side is not a list, or when the
+    /// server has made its list of one that was sent: both together would have each element twice.
+    func mergedSet(
+        _ field: String, of change: OutboxTable.Entry, _ local: JSONText, _ server: JSONText, _ own: OwnValues
+    ) -> JSONText? {
+        guard let known = entity[field: field], known.mergesAsSet else { return nil }
+        let base = change.base[field] ?? .null
+        guard [base, local, server].allSatisfy({ $0.kind == .array || $0.kind == .null }) else { return nil }
+        let sent = own.sent(field, through: change)
+        let isRewritten = (change.tried ? sent + [local] : sent).contains {
+            !known.isSame($0, server)
+                && (isFilled($0, from: base, in: server) || own.comparison.mayBe(server, of: field, from: $0))
+        }
+        if isRewritten { return nil }
+        // What earlier local changes may have set. The local list was made from the last one that the server shows.
+        let shown = sent.map(\.elements).last {
+            SetMerge(base: base.elements, local: $0, server: server.elements).isShown
+        }
+        let merge = SetMerge(
+            base: shown ?? base.elements, local: local.elements, server: server.elements,
+            sent: sent.flatMap(\.elements))
+        return merge.merged
+    }
+
+    /// Whether the server shows what was sent with members that it filled in, or has merged into an object that was there.
+    func isFilled(_ sent: JSONText, from before: JSONText, in server: JSONText) -> Bool {
+        if sent.kind == .object { return sent.isFilled(in: server) && !sent.isFilled(in: before) }
+        return FilledList(sent: sent, before: before).isShown(by: server, within: &context.records.listRoom)
+    }
+
+    /// Whether the server has cut a text that was sent: its text is the beginning of that one, with enough in it that is new.
+    static func isCut(_ sent: JSONText, from before: JSONText, to server: JSONText) -> Bool {
+        guard let sent = sent.string?.utf8, let server = server.string?.utf8, sent.starts(with: server) else {
+            return false
+        }
+        let known = zip(before.string?.utf8 ?? "".utf8, server).prefix { $0 == $1 }.count
+        return server.count - known >= leastOfCut
+    }
+
+    /// How many new bytes must be left: with fewer, as in `https://shop.example`, it could be another person's.
+    private static let leastOfCut = 24
+}
