@@ -38,17 +38,10 @@ struct Includer {
     /// Whether the included records have `_labels`.
     let labels: Bool
     let context: FilterContext
-    private let isQuick: Bool
+    /// Others wait for this thread, so `closed` throws `ReadTakesLong` where much is included.
+    let isQuick: Bool
     /// The most bytes of included records, of all relations together.
-    private var limit = Includer.mostBytes
-
-    /// `isQuick`: others wait for this thread, so `closed` throws `ReadTakesLong` where much is included.
-    init(connection: ReadConnection, labels: Bool, context: FilterContext, isQuick: Bool) {
-        self.connection = connection
-        self.labels = labels
-        self.context = context
-        self.isQuick = isQuick
-    }
+    var limit = Includer.mostBytes
 
     private func limited(to bytes: Int) -> Includer {
         var includer = self

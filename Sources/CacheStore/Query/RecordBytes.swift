@@ -75,18 +75,15 @@ struct RecordBytes {
     /// Appends `_sync` of a record without queued changes, whose time is null if it did not come from a server.
     private mutating func appendSynced(_ statement: OpaquePointer) {
         let value = sqlite3_column_value(statement, RecordSelect.syncedAtColumn)
-        guard sqlite3_value_type(value) != SQLITE_NULL else {
-            output.append(Self.syncedAt)
-            return output.append("null,\"error\":null}")
-        }
+        let isFromServer = sqlite3_value_type(value) != SQLITE_NULL
         let milliseconds = sqlite3_value_int64(value)
-        if let lastSync, lastSync.milliseconds == milliseconds { return output.append(copyOf: lastSync.place) }
+        if isFromServer, let lastSync, lastSync.milliseconds == milliseconds {
+            return output.append(copyOf: lastSync.place)
+        }
         let start = output.count
-        output.append(Self.syncedAt)
-        output.append(UInt8(ascii: "\""))
-        output.append(Timestamp(milliseconds: milliseconds).utf8)
-        output.append("\",\"error\":null}")
-        lastSync = (milliseconds, start..<output.count)
+        output.append(",\"_sync\":{\"state\":\"synced\",\"pending_fields\":[],\"synced_at\":")
+        appendEnd(value)
+        if isFromServer { lastSync = (milliseconds, start..<output.count) }
     }
 
     /// Appends what `RecordSelect` makes of queued changes that nothing has happened to.
@@ -96,17 +93,16 @@ struct RecordBytes {
         JSONText.append(fields, to: &names)
         output.append(names)
         output.append(",\"synced_at\":")
-        if sqlite3_column_type(statement, RecordSelect.syncedAtColumn) == SQLITE_NULL {
-            output.append("null")
-        } else {
-            output.append(UInt8(ascii: "\""))
-            output.append(Timestamp(milliseconds: sqlite3_column_int64(statement, RecordSelect.syncedAtColumn)).utf8)
-            output.append(UInt8(ascii: "\""))
-        }
-        output.append(",\"error\":null}")
+        appendEnd(sqlite3_column_value(statement, RecordSelect.syncedAtColumn))
     }
 
-    private static let syncedAt: StaticString = ",\"_sync\":{\"state\":\"synced\",\"pending_fields\":[],\"synced_at\":"
+    /// Appends the time in a column and the end of a `_sync` without an error.
+    private func appendEnd(_ syncedAt: OpaquePointer?) {
+        guard sqlite3_value_type(syncedAt) != SQLITE_NULL else { return output.append("null,\"error\":null}") }
+        output.append(UInt8(ascii: "\""))
+        output.append(Timestamp(milliseconds: sqlite3_value_int64(syncedAt)).utf8)
+        output.append("\",\"error\":null}")
+    }
 
     /// The bytes of a column as text.
     ///

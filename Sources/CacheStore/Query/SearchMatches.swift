@@ -4,13 +4,8 @@ internal import SQLiteStore
 
 /// The records that a search finds, in one snapshot.
 struct SearchMatches {
-    private let match: SearchMatch
-    private let connection: ReadConnection
-
-    init(match: SearchMatch, connection: ReadConnection) {
-        self.match = match
-        self.connection = connection
-    }
+    let match: SearchMatch
+    let connection: ReadConnection
 
     /// Reads no more than that many.
     func areMore(than count: Int) throws -> Bool {

@@ -68,19 +68,16 @@ struct Acknowledgement {
         let added = ViewMerge(entity: entity, view: view, isSettling: true).added(merged, over: known, members)
         let isOvertaken = isLater(answer, than: appliedAt)
         if isOvertaken { follow(answer, &settling) }
-        let unshown = settling.unshown(in: answer, of: entity).filter {
-            entity.value(of: $0.key, in: merged.record) == nil
-        }
         let verdict = try isOvertaken ? settling.meet(answer, comparison) : judged(answer, &settling)
         if isBehind { settling.isExact = false }
-        if case .counts(let kept) = verdict {
-            let values = kept.merging(unshown) { kept, _ in kept }
-            for (field, value) in values { merged.record = merged.record.setting(field, to: value) }
+        var isCurrent = false
+        if case .counts(var kept) = verdict {
+            kept.lay(over: &merged.record, of: entity)
+            isCurrent = kept.isEmpty
         }
         return Result(
             remote: merged.record, members: merged.members, hasNewMembers: merged.members != members,
-            settling: settling, isCurrent: verdict == .counts(keeping: [:]) && unshown.isEmpty,
-            newKey: answer[entity.key], added: added,
+            settling: settling, isCurrent: isCurrent, newKey: answer[entity.key], added: added,
             isOvertaken: isOvertaken && !isMerged)
     }
 

@@ -109,8 +109,7 @@ struct Arrivals {
     /// What is known of the record after this view of it; nil if nothing changes.
     mutating func news(_ shown: JSONText, of known: RecordImage) throws -> News? {
         var shown = shown
-        var kept: [String: JSONText] = [:]
-        var unshown: [String: JSONText] = [:]
+        var kept = Settling.Kept()
         var isSettling = false
         if var row = try rows[known.key] {
             let before = row
@@ -120,7 +119,6 @@ struct Arrivals {
             if row.kind == .created, let created = known.remote { try learnHTML(from: shown, of: created) }
             if rows.isAlive(row) {
                 isSettling = true
-                unshown = row.unshown(in: shown, of: table.entity)
                 let verdict = row.meet(shown, try context.comparison(table.entity))
                 if row != before { try rows.save(row) }
                 guard case .counts(let values) = verdict else { return nil }
@@ -130,19 +128,15 @@ struct Arrivals {
             }
         }
         let members = hasViews ? try views.members(of: known.key) : nil
-        guard !kept.isEmpty || !unshown.isEmpty || !isMain || isPartial || members != nil else {
+        guard !kept.isEmpty || !isMain || isPartial || members != nil else {
             return News(remote: shown, added: known.remote == nil ? fields(shownIn: shown) : [])
         }
         shown = spelled(shown, as: known.remote, members)
         let merge = ViewMerge(
             entity: table.entity, view: view, isSettling: isSettling, isPartial: isPartial)
         var result = LastListed(merge, context).result(shown, over: known.remote, members)
-        unshown = unshown.filter { table.entity.value(of: $0.key, in: result.record) == nil }
-        if !unshown.isEmpty { try doubt(known.key) }
-        let values = kept.merging(unshown) { kept, _ in kept }
-        for (field, value) in values {
-            result.record = result.record.setting(field, to: value)
-        }
+        kept.lay(over: &result.record, of: table.entity)
+        if !kept.unshown.isEmpty { try doubt(known.key) }
         if result.members != members { try views.set(result.members, of: known.key) }
         guard let before = known.remote else {
             return News(remote: result.record, added: fields(shownIn: result.record))

@@ -33,7 +33,7 @@ struct PulledTwin {
         guard case .counts(let kept) = try settling?.meet(answer, context.comparison(entity)) else {
             return settling == nil ? answer : remote
         }
-        return kept.reduce(answer) { $0.setting($1.key, to: $1.value) }
+        return kept.shown.reduce(answer) { $0.setting($1.key, to: $1.value) }
     }
 
     /// The answer with what only the pull has shown: the server's values of other fields, and what it has made of those that

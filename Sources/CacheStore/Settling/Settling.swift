@@ -94,8 +94,27 @@ struct Settling: Equatable {
     enum Verdict: Equatable {
         /// It is older than the change.
         case stale
-        /// It counts, except that these fields keep these values.
-        case counts(keeping: [String: JSONText])
+        /// It counts, except for what is kept.
+        case counts(Kept)
+    }
+
+    /// The values that changed fields keep, whatever a view of the record has.
+    struct Kept: Equatable {
+        /// The view shows an earlier value.
+        var shown: [String: JSONText] = [:]
+        /// The view does not show the field, and no other view has it: it had no value before, and servers leave out what has
+        /// none, so the view may be older than the change.
+        var unshown: [String: JSONText] = [:]
+
+        var isEmpty: Bool { shown.isEmpty && unshown.isEmpty }
+
+        /// Sets the values in a record that was put together from all views. What another view has is `unshown` no more.
+        mutating func lay(over record: inout JSONText, of entity: Entity) {
+            unshown = unshown.filter { entity.value(of: $0.key, in: record) == nil }
+            for (field, value) in shown.merging(unshown, uniquingKeysWith: { shown, _ in shown }) {
+                record = record.setting(field, to: value)
+            }
+        }
     }
 
     /// Compares a view with the change, and notes what it shows.
@@ -104,7 +123,7 @@ struct Settling: Equatable {
         let time = entity.changeTime(of: view)
         if let time, let changedAt, time < changedAt { return .stale }
         let isNews = isNews(at: time)
-        var kept: [String: JSONText] = [:]
+        var kept = Kept(unshown: isNews ? [:] : unshown(in: view, of: entity))
         var isWhole = true
         for (field, part) in parts {
             guard let value = entity.value(of: field, in: view) else {
@@ -113,12 +132,12 @@ struct Settling: Equatable {
             }
             if comparison.isSame(value, part.ours, of: field) { continue }
             if !isNews, !part.isFilled(in: value), part.mayHaveHad(value, of: field, comparison) {
-                kept[field] = part.ours
+                kept.shown[field] = part.ours
             } else {
                 parts[field]?.replace(by: value)
             }
         }
-        if !kept.isEmpty {
+        if !kept.shown.isEmpty {
             isConfirmed = false
         } else if isWhole {
             isConfirmed = true
@@ -127,14 +146,11 @@ struct Settling: Equatable {
                 isExact = true
             }
         }
-        return .counts(keeping: kept)
+        return .counts(kept)
     }
 
-    /// What fields keep that a view does not show and that no other view has: they had no value before, and servers leave
-    /// out what has none, so the view may be older than the change.
-    func unshown(in view: JSONText, of entity: Entity) -> [String: JSONText] {
-        guard !isNews(at: entity.changeTime(of: view)) else { return [:] }
-        return parts.filter { name, part in
+    private func unshown(in view: JSONText, of entity: Entity) -> [String: JSONText] {
+        parts.filter { name, part in
             entity.value(of: name, in: view) == nil && !entity.isNothing(part.ours, of: name)
                 && part.earlier.contains { entity.isNothing($0, of: name) }
         }.mapValues(\.ours)

@@ -157,7 +157,7 @@ struct FilterCompiler {
         guard !field.sealed else { throw comparison.refusal(FilterValues.sealedRefusal) }
         let operation = comparison.operation
         let condition = TextCondition(
-            table: table, field: field, text: try TextCondition.checked(comparison), operation)
+            table: table, field: field, text: try TextCondition.checked(comparison), operation: operation)
         let sql = TextCondition.sql(of: table.sql(of: field), operation)
         let text = condition.text.databaseValue
         var result = CompiledFilter(sql: isNegated ? "NOT \(sql)" : sql, arguments: [text])

@@ -15,13 +15,6 @@ struct TextCondition {
     /// No one looks for longer texts.
     private static let longest = 200
 
-    init(table: EntityTable, field: Field, text: String, _ operation: FilterComparison.Operation) {
-        self.table = table
-        self.field = field
-        self.text = text
-        self.operation = operation
-    }
-
     /// The caller's text. Throws if it is empty or too long.
     static func checked(_ comparison: FilterComparison) throws(CacheError) -> String {
         let text = comparison.value
