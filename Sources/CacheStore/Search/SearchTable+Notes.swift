@@ -10,7 +10,8 @@ extension SearchTable {
     /// change, so later notes of the same row are ignored.
     func noteReading(_ part: SearchPart) -> String {
         let record = part.fields.map(value).joined(separator: ", ")
-        return note(part, "SELECT \(part.kind.rawValue), _pk, _deleted = 0, \(record) FROM \(table.name) WHERE _pk = ?1")
+        let columns = "\(part.kind.rawValue), _pk, _deleted = 0, \(record)"
+        return note(part, "SELECT \(columns) FROM \(table.name) WHERE _pk = ?1")
     }
 
     /// The same with `was_indexed` as ?2 and the values as the parameters from ?3 on.

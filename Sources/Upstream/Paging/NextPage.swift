@@ -100,13 +100,15 @@ struct NextPage {
     /// What of a page that names no other one shows that the list goes on all the same; nil if nothing does.
     func earlyEnd(_ body: JSONText, count: Int, total: Int?) -> String? {
         if let more = request.list.more, saysMore(body) == true { return "\(more.description), and no next page" }
-        return count == 0 && isCounted(beyond: request.recordsBefore, body, total) ? "an empty page before its end" : nil
+        guard count == 0, isCounted(beyond: request.recordsBefore, body, total) else { return nil }
+        return "an empty page before its end"
     }
 
     /// Whether the list counts more records than came on full pages. After a multiple of 1,000 the upstream may show no more, and
     /// after a page that was not full the others may be hidden.
     private func isCounted(beyond records: Int, _ body: JSONText, _ total: Int?) -> Bool {
-        guard records > 0, records.isMultiple(of: request.list.pageSize), !Self.isLimit(records), request.list.more == nil
+        guard request.list.more == nil, records > 0, records.isMultiple(of: request.list.pageSize),
+            !Self.isLimit(records)
         else { return false }
         var pages: Int?
         if case .page(_, let place) = request.list.style { pages = place?.value(in: body)?.wholeNumber }

@@ -21,8 +21,8 @@ package struct ListQuery: Sendable, Equatable {
     package var mostBytes = ListPage.mostBytes
 
     package init(
-        entity: String, filters: [FilterCondition] = [], sort: [SortTerm] = [], fields: [String]? = nil, limit: Int = 50,
-        cursor: String? = nil, sync: SyncFilter? = nil, count: Bool = false
+        entity: String, filters: [FilterCondition] = [], sort: [SortTerm] = [], fields: [String]? = nil,
+        limit: Int = 50, cursor: String? = nil, sync: SyncFilter? = nil, count: Bool = false
     ) {
         self.entity = entity
         self.filters = filters

@@ -43,9 +43,10 @@ final class ListStatement: Sendable {
         }
         all = try ListFilter(query, table, context)
         mark = Self.mark(query, order)
-        position = try query.cursor.map { [mark, order] (cursor) throws(CacheError) in
-            try ListCursor.position(cursor, mark: mark, columns: order.terms.count + 1)
-        } ?? []
+        position =
+            try query.cursor.map { [mark, order] (cursor) throws(CacheError) in
+                try ListCursor.position(cursor, mark: mark, columns: order.terms.count + 1)
+            } ?? []
         form = ListForm(all, order, selection, limit: query.limit, after: position)
     }
 
