@@ -153,10 +153,10 @@ struct Acknowledgement {
             time == known.flatMap(entity.changeTime)
         else { return false }
         return change.body.members.contains { field, sent in
-            guard let value = entity.value(of: field, in: answer), !comparison.isSame(value, sent, of: field),
-                let earlier = settling.parts[field]?.earlier
-            else { return false }
-            return earlier.contains { comparison.isSame(value, $0, of: field) }
+            guard let value = entity.value(of: field, in: answer), !comparison.isSame(value, sent, of: field) else {
+                return false
+            }
+            return settling.parts[field]?.had(value, of: field, comparison) ?? false
         }
     }
 
@@ -255,7 +255,7 @@ struct Acknowledgement {
         let shown = change.body.members.compactMap { field, sent in
             let value = field == entity.key ? nil : entity.value(of: field, in: answer)
             return value.flatMap { value in parts[field].map { (field: field, sent: sent, value: value, part: $0) } }
-        }.filter { one in !one.part.earlier.contains { comparison.isSame(one.value, $0, of: one.field) } }
+        }.filter { !$0.part.had($0.value, of: $0.field, comparison) }
         // A value that may be older counts where another one shows that the answer is not.
         let isNew = shown.contains { !$0.part.mayHaveHad($0.value, of: $0.field, comparison) }
         for (field, sent, value, _) in shown {

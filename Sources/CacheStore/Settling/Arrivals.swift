@@ -182,7 +182,7 @@ struct Arrivals {
         let comparison = try context.comparison(entity)
         for (field, part) in row.parts {
             guard let value = entity.value(of: field, in: shown), !comparison.isSame(value, part.ours, of: field),
-                !part.earlier.contains(where: { comparison.isSame(value, $0, of: field) }),
+                !part.had(value, of: field, comparison),
                 !row.isConfirmed || comparison.meaning.isHTML(value, of: part.ours, in: field),
                 try context.learn(part.ours, as: value, of: field, entity)
             else { continue }

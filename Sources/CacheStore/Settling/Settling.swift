@@ -17,13 +17,14 @@ struct Settling: Equatable {
         /// No view had shown the field before, so that any other value may be the one before.
         var isBlind = false
 
+        /// Whether it is what the field had earlier.
+        func had(_ value: JSONText, of field: String, _ comparison: ValueComparison) -> Bool {
+            earlier.contains { comparison.isSame(value, $0, of: field) }
+        }
+
         /// Whether it may be what the field had earlier, or what the server made of that.
         func mayHaveHad(_ value: JSONText, of field: String, _ comparison: ValueComparison) -> Bool {
-            isBlind
-                || earlier.contains {
-                    comparison.isSame(value, $0, of: field)
-                        || comparison.meaning.newForms(from: $0, to: value, of: field) != nil
-                }
+            isBlind || earlier.contains { comparison.mayBe(value, of: field, from: $0) }
         }
 
         /// Whether a value is ours with what the server adds to it, such as the ids of an order's lines. Not if the server
