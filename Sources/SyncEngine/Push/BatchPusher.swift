@@ -33,7 +33,7 @@ struct BatchPusher {
 
     /// Whether the upstream knows the change by its key, and the batch does not carry it.
     private func hidesKey(_ sent: BatchedChange) -> Bool {
-        !sent.element.isKeyShown && pusher.recognizesRepeat(of: sent.change)
+        !sent.element.isKeyShown && sent.attempt(by: pusher).recognizesRepeat
     }
 
     private func sendBegun(_ changes: [BatchedChange], _ slot: AsyncSemaphore.Slot) async throws -> UpstreamError? {
@@ -68,18 +68,19 @@ struct BatchPusher {
     private func conclude(_ all: [(BatchedChange, BatchResult)]) async throws -> UpstreamError? {
         try await inParallel(all) { pusher, each in
             let (sent, result) = each
+            let attempt = sent.attempt(by: pusher)
             // Another token may help, which only a request of its own asks for.
             if case .failure(.unauthorized) = result {
                 pusher.environment.batches.sendAlone([sent.change.id])
-                return try await pusher.finish(sent.change, Ending(.notSent))
+                return try await attempt.finish(Ending(.notSent))
             }
-            return try await pusher.finish(sent.change, pusher.ending(of: sent.change, sent.entity, by: result))
+            return try await attempt.finish(attempt.ending(by: result))
         }
     }
 
     private func takeBack(_ changes: [BatchedChange], after error: UpstreamError? = nil) async throws -> UpstreamError?
     {
-        try await inParallel(changes) { try await $0.finish($1.change, Ending(.notSent, after: error)) }
+        try await inParallel(changes) { try await $1.attempt(by: $0).finish(Ending(.notSent, after: error)) }
     }
 
     /// Each takes a slot of its own, since what follows from a result may be a request.
@@ -104,9 +105,7 @@ struct BatchPusher {
 
     // MARK: No results
 
-    private func finish(
-        _ changes: [BatchedChange], afterFailure error: UpstreamError
-    ) async throws -> UpstreamError? {
+    private func finish(_ changes: [BatchedChange], afterFailure error: UpstreamError) async throws -> UpstreamError? {
         switch error {
         case .offline, .held, .throttled, .unauthorized: return try await takeBack(changes, after: error)
         case .locked:
@@ -123,8 +122,8 @@ struct BatchPusher {
     }
 
     private func finish(_ changes: [BatchedChange], afterBar error: UpstreamError) async throws -> UpstreamError? {
-        let refused = changes.filter { pusher.isRefusal(error, of: $0.change) }
-        let others = changes.filter { !pusher.isRefusal(error, of: $0.change) }
+        let refused = changes.filter { $0.attempt(by: pusher).isRefusal(error) }
+        let others = changes.filter { !$0.attempt(by: pusher).isRefusal(error) }
         let failure = try await conclude(others.map { ($0, .failure(error)) })
         return try await takeBack(refused) ?? failure
     }

@@ -9,6 +9,8 @@ struct BatchedChange: Sendable {
     var entity: Entity
     var element: BatchRequest.Element
 
+    func attempt(by pusher: Pusher) -> Attempt { Attempt(pusher, change, entity) }
+
     /// The same once it goes out without its key.
     var withHiddenKey: BatchedChange { BatchedChange(change: change.withHiddenKey, entity: entity, element: element) }
 }
@@ -21,12 +23,12 @@ extension Pusher {
     /// the upstream fail must not make it fail for others again. Nor does one that a reading precedes.
     func batchPlan(_ change: OutboxChange) -> BatchPlan? {
         guard !change.wasAttempted, !change.wasAccepted, change.content == nil, change.replaced == nil,
-            change.unreadable.isEmpty, let entity = schema[change.entity], !isHeld(change, entity),
+            change.unreadable.isEmpty, let entity = schema[change.entity],
             let plan = entity.batchPlan(
                 for: change.operation, record: change.record, fields: change.body.members.map(\.key)),
             change.operation == .create || change.version == nil || plan.hasVersion(change.operation),
             !environment.batches.isAlone(change.id), environment.batches.size(of: plan, at: monotonicNow()) > 1,
-            (try? takesStepBack(change, entity)) == false
+            case let attempt = Attempt(self, change, entity), !attempt.isHeld, (try? attempt.takesStepBack()) == false
         else { return nil }
         return plan
     }
@@ -39,8 +41,7 @@ extension Pusher {
         var bytes = 0
         for change in changes where batchPlan(change) == plan {
             guard let entity = schema[change.entity], let request = change.request(of: entity) else { continue }
-            let element = entity.element(
-                request, of: change.record, idempotencyKey: change.idempotencyKey, in: plan)
+            let element = entity.element(request, of: change.record, idempotencyKey: change.idempotencyKey, in: plan)
             bytes += BatchRequest(plan: plan, elements: [element]).json(of: 0, schema.upstream)?.bytes.count ?? 0
             guard batch.count < size, bytes <= plan.bytes else { break }
             guard records.insert(RecordName(entity: change.entity, key: change.key)).inserted else { continue }

@@ -44,14 +44,9 @@ struct Pusher {
 
     var schema: EntitySchema { environment.schema }
     var store: CacheStore { environment.store }
-    var retry: RetryPolicy { environment.settings.retry }
-
-    var random: @Sendable () -> Double { environment.random }
     var now: @Sendable () -> Timestamp { environment.now }
     /// Schedules attempts.
     var monotonicNow: @Sendable () -> Timestamp { environment.monotonicNow }
-
-    var reader: RecordReader { RecordReader(store: store, upstream: upstream) }
 
     /// This pusher for one attempt, which begins now.
     func begun(in slot: AsyncSemaphore.Slot) -> Pusher {
@@ -65,67 +60,16 @@ struct Pusher {
     func send(_ change: OutboxChange) async throws -> UpstreamError? {
         try await passage.noting(endOf: [change.id]) {
             guard let entity = schema[change.entity] else { return nil }
-            guard let prepared = try await prepared(change, entity),
+            guard let prepared = try await Attempt(self, change, entity).prepared(),
                 try await store.begin(prepared.change, at: now(), isLookUp: !prepared.isAttempt)
             else {
                 await passage.looksUp(change.id)
                 return nil
             }
-            return try await finish(prepared.change, ending(of: prepared, entity))
+            let attempt = Attempt(self, prepared.change, entity)
+            guard let ending = prepared.ending else { return try await attempt.finish(attempt.send()) }
+            if ending.error == nil { await passage.looksUp(change.id) }
+            return try await attempt.finish(ending)
         }
-    }
-
-    // MARK: An attempt
-
-    private func ending(of prepared: Prepared, _ entity: Entity) async throws -> Ending {
-        guard let ending = prepared.ending else { return try await attempt(prepared.change, entity) }
-        if ending.error == nil { await passage.looksUp(prepared.change.id) }
-        return ending
-    }
-
-    private func attempt(_ change: OutboxChange, _ entity: Entity) async throws -> Ending {
-        guard let request = change.request(of: entity) else {
-            return Ending(.failed(try unsendable(change, entity)), appliedNothing: true)
-        }
-        await passage.begins(change.id)
-        let result: BatchResult
-        do throws(UpstreamError) {
-            result = .success(try await deliver(request, of: change))
-        } catch {
-            result = .failure(error)
-        }
-        return try await ending(of: change, entity, by: result)
-    }
-
-    /// How an attempt ends by the upstream's answer to it.
-    func ending(of change: OutboxChange, _ entity: Entity, by result: BatchResult) async throws -> Ending {
-        switch result {
-        case .success(.repeatedFailure(let status, let message)):
-            // Not a pass: the answer is an earlier one, or that there is none under this key.
-            return Ending(underAnotherKey(change, status, message), appliedNothing: true)
-        case .success(let answer):
-            let outcome = try await outcome(of: answer, to: change, entity)
-            // Not before: it does not get through if something in front of the upstream answers every request.
-            await passage.passes(change.id)
-            return Ending(outcome)
-        case .failure(let error): return try await ending(of: change, entity, after: error)
-        }
-    }
-
-    /// Stores how an attempt ended. Returns its error if that concerns the whole upstream.
-    func finish(_ change: OutboxChange, _ ending: Ending) async throws -> UpstreamError? {
-        slot?.give()
-        let (outcome, error) = (ending.outcome, ending.error)
-        let saysSo = error.map { isRefusal($0, of: change) && !mayBeKnown(change, after: $0) } ?? false
-        try await store.finish(change.id, outcome, takingBack: ending.appliedNothing || saysSo, at: now())
-        environment.measure(
-            .push(
-                entity: change.entity, SyncMeasurement.PushOutcome(outcome),
-                duration: begunAt.map { monotonicNow().since($0) } ?? .zero))
-        noteEnd(change, outcome)
-        await forgetParents(of: change, after: outcome)
-        guard let error, error.concernsWholeUpstream else { return nil }
-        if case .throttled = error, case .change? = await passage.limit(change.limited) { return nil }
-        return error
     }
 }

@@ -4,47 +4,39 @@ internal import JSONText
 internal import Upstream
 
 /// What precedes an attempt: mostly the merge with the server's version.
-extension Pusher {
-    /// Whether the upstream knows by the idempotency key that a change was sent before. It does not if the request is formed
-    /// from the server's record: once an attempt has arrived, the repeat is another request under the same key.
-    func recognizesRepeat(of change: OutboxChange) -> Bool {
-        guard change.hasShownKey, change.replaced == nil, let entity = schema[change.entity] else { return false }
-        return entity.recognizesRepeats(
-            of: change.operation, record: change.record, fields: change.body.members.map(\.key), schema.upstream)
-    }
-
+extension Attempt {
     /// The change to send, merged with the server's version where needed, or how it ends without being sent; nil when nothing
     /// is left of it.
-    func prepared(_ change: OutboxChange, _ entity: Entity) async throws -> Prepared? {
-        guard change.unreadable.isEmpty else { return Prepared(change, unreadable(change)) }
+    func prepared() async throws -> Prepared? {
+        guard change.unreadable.isEmpty else { return Prepared(change, unreadable) }
         // Sending a content twice is the same as sending it once.
         guard !change.isContentOnly else { return Prepared(change) }
         do {
             return change.operation == .create
-                ? try await prepared(creation: change, entity) : try await merged(change, entity)
+                ? try await preparedCreation() : try await merged()
         } catch let error as UpstreamError where error != .cancelled {
             // Only the look-up failed; the change itself was not sent. Counted as an attempt, it would go unmerged the next time.
-            let outcome = try await outcome(ofLookUp: error, change)
-            let ending = Ending(outcome, after: error, appliedNothing: isReadForMergeAlone(change, entity))
+            let outcome = try await outcome(ofLookUp: error)
+            let ending = Ending(outcome, after: error, appliedNothing: isReadForMergeAlone)
             return Prepared(change, ending)
         }
     }
 
-    private func merged(_ change: OutboxChange, _ entity: Entity) async throws -> Prepared? {
-        let isUnclear = change.isTried && !recognizesRepeat(of: change)
-        if isUnclear, change.operation == .delete { return try await repeatable(deletion: change, entity) }
-        let takesBack = try takesStepBack(change, entity)
-        guard isUnclear && change.operation == .update || takesBack || isHeld(change, entity) else {
-            return try await isLateRepeat(change) ? mergedRepeat(change, entity) : Prepared(change)
+    private func merged() async throws -> Prepared? {
+        let isUnclear = change.isTried && !recognizesRepeat
+        if isUnclear, change.operation == .delete { return try await repeatableDeletion() }
+        let takesBack = try takesStepBack()
+        guard isUnclear && change.operation == .update || takesBack || isHeld else {
+            return try await isLateRepeat ? mergedRepeat() : Prepared(change)
         }
         // The server's version decides what is left of the change, if it can be read.
         let found: RemoteRecord?
         do {
-            found = try await refreshUnlessOlder(change, entity)
-        } catch let error as UpstreamError where isSentUnread(change, entity, after: error) {
+            found = try await refreshUnlessOlder()
+        } catch let error as UpstreamError where isSentUnread(after: error) {
             return Prepared(change)
         }
-        guard let found else { return try await unlessGone(change, entity) }
+        guard let found else { return try await unlessGone() }
         guard let change = try store.sendableChange(change.id) else { return nil }
         guard isUnclear || takesBack, change.isSaid(by: found.record, of: entity) else { return Prepared(change) }
         return applied(change, found)
@@ -52,7 +44,7 @@ extension Pusher {
 
     /// Whether an edit of a field with steps seems to take back one that was never sent: if the server still has that value, it
     /// may refuse to be set to it.
-    func takesStepBack(_ change: OutboxChange, _ entity: Entity) throws -> Bool {
+    func takesStepBack() throws -> Bool {
         guard change.operation == .update, !change.wasAttempted,
             change.body.members.contains(where: { entity[field: $0.key]?.hasSteps == true }),
             let known = try store.remote(of: change.entity, key: change.key)
@@ -62,29 +54,29 @@ extension Pusher {
 
     /// Whether others may have edited the record since a change that is repeated under its key was made: its first attempt
     /// need not have arrived, and upstreams forget keys. An upstream that checks versions notices that by itself.
-    private func isLateRepeat(_ change: OutboxChange) -> Bool {
+    private var isLateRepeat: Bool {
         guard change.isTried, change.version == nil else { return false }
         return isTrial || !freshness.times(at: now(), monotonicNow: monotonicNow()).contains(change.createdAt)
     }
 
     /// The change, merged with the server's version if that can be read; nil when there is nothing left to send. Whether the
     /// record is gone, the answer to the repeat shows.
-    private func mergedRepeat(_ change: OutboxChange, _ entity: Entity) async throws -> Prepared? {
+    private func mergedRepeat() async throws -> Prepared? {
         do {
-            guard try await refreshUnlessOlder(change, entity) != nil else { return Prepared(change) }
-        } catch let error as UpstreamError where !error.concernsWholeUpstream && !mayBeMerged(change, by: error) {
+            guard try await refreshUnlessOlder() != nil else { return Prepared(change) }
+        } catch let error as UpstreamError where !error.concernsWholeUpstream && !mayBeMerged(by: error) {
             return Prepared(change)
         }
-        return try asItIsNow(change)
+        return try asItIsNow()
     }
 
     /// The change as merging has left it; nil if nothing is left.
-    private func asItIsNow(_ change: OutboxChange) throws -> Prepared? {
+    private func asItIsNow() throws -> Prepared? {
         try store.sendableChange(change.id).map { Prepared($0) }
     }
 
     /// A change with a secret that cannot be opened fails: it is sent neither sealed nor without the secret.
-    private func unreadable(_ change: OutboxChange) -> Ending {
+    private var unreadable: Ending {
         let fields = change.unreadable.joined(separator: ", ")
         let failure = PushFailure(
             .sealed,
@@ -98,7 +90,7 @@ extension Pusher {
     /// out. So must, unless the server checks versions, an edit of a set, which sends what others have added to it, and an edit of
     /// a field that pulls do not show. A change whose address needs a value that the list lacks, such as a version, needs that
     /// first.
-    func isHeld(_ change: OutboxChange, _ entity: Entity) -> Bool {
+    var isHeld: Bool {
         guard change.operation != .create else { return false }
         if change.replaced != nil { return true }
         if !entity.missingPathFields(for: change.operation, record: change.address).isEmpty { return true }
@@ -113,38 +105,32 @@ extension Pusher {
     /// Whether a change is sent although the reading before it has failed: the upstream does not show the record, or still fails
     /// at it after the time to settle, and may do so for ever. An answer that may concern the account must have been counted
     /// before: it is only while other changes get through.
-    private func isSentUnread(_ change: OutboxChange, _ entity: Entity, after error: UpstreamError) -> Bool {
+    private func isSentUnread(after error: UpstreamError) -> Bool {
         if case .refused = error { return true }
-        if case .another = error { return !mayBeMerged(change, by: error) }
+        if case .another = error { return !mayBeMerged(by: error) }
         let isCounted = change.attemptCount > 0
         let mayLast =
             if case .unclear = error { isCounted || [.server, .timeout].contains(change.errorClass) } else { isCounted }
-        return mayLast && !error.concernsWholeUpstream && isReadForMergeAlone(change, entity)
-            && reconciler.hasSettled(change)
+        return mayLast && !error.concernsWholeUpstream && isReadForMergeAlone && reconciler.hasSettled(change)
     }
 
     /// Whether the record of a deletion seems to be merged into another one: asked for it, the upstream answered with the other.
     /// If the upstream takes its key for the other's, the deletion would delete that one.
-    func mayBeMerged(_ change: OutboxChange, by error: UpstreamError) -> Bool {
+    func mayBeMerged(by error: UpstreamError) -> Bool {
         if case .another = error { change.operation == .delete } else { false }
     }
 
     /// Whether a change that was never sent could go without the reading before it, which only merges it with the server's version.
     /// A PUT could not: it would undo what others have written. Nor could a change whose address needs a value of the record.
-    func isReadForMergeAlone(_ change: OutboxChange, _ entity: Entity) -> Bool {
+    var isReadForMergeAlone: Bool {
         !change.isTried && change.replaced == nil
             && entity.missingPathFields(for: change.operation, record: change.address).isEmpty
     }
 
-    /// Brings the server's version of the record into the cache; nil when the server has none.
-    func refresh(_ change: OutboxChange, _ entity: Entity) async throws -> RemoteRecord? {
-        try await refresh(change, entity) { _ in true }
-    }
-
-    /// The same, but an older version than the cached one stays out, as from a server or a cache before it that is behind: a
+    /// The same as `refresh`, but an older version than the cached one stays out, as from a server or a cache before it that is behind: a
     /// whole record that is sent over it would take back what others have written since.
-    private func refreshUnlessOlder(_ change: OutboxChange, _ entity: Entity) async throws -> RemoteRecord? {
-        try await refresh(change, entity) { found in
+    private func refreshUnlessOlder() async throws -> RemoteRecord? {
+        try await refresh { found in
             guard !change.isOfUnlisted, let shown = entity.changeTime(of: found),
                 let known = try store.remote(of: entity.name, key: change.key).flatMap(entity.changeTime)
             else { return true }
@@ -152,9 +138,8 @@ extension Pusher {
         }
     }
 
-    private func refresh(
-        _ change: OutboxChange, _ entity: Entity, if counts: (JSONText) throws -> Bool
-    ) async throws -> RemoteRecord? {
+    /// Brings the server's version of the record into the cache, if it counts; nil when the server has none.
+    func refresh(if counts: (JSONText) throws -> Bool = { _ in true }) async throws -> RemoteRecord? {
         let position = try store.position()
         guard let found = try await reader.record(of: entity, known: change.address) else { return nil }
         guard try counts(found.record) else { return found }
@@ -164,10 +149,8 @@ extension Pusher {
 
     /// The change, to be sent although its record was just asked for and not found, unless that is gone: then it ends, or waits.
     /// Some upstreams make a record of an edit that meets none.
-    private func unlessGone(_ change: OutboxChange, _ entity: Entity) async throws -> Prepared {
-        guard try reader.canRead(entity, change.address), try await isGone(change, entity) else {
-            return Prepared(change)
-        }
+    private func unlessGone() async throws -> Prepared {
+        guard try reader.canRead(entity, change.address), try await isGone() else { return Prepared(change) }
         let record = "\(entity.name)/\(entity.shownKey(of: change.address))"
         // A replica that is behind lacks what a list has just shown.
         if try store.hasJustCome(entity.name, key: change.key, at: now()) {
@@ -175,18 +158,18 @@ extension Pusher {
             return Prepared(change, Ending(later(failure, "looking again later"), appliedNothing: true))
         }
         let failure = PushFailure(.gone, message: "\(record) was asked for before the change, and is gone")
-        return Prepared(change, Ending(outcome(of: .gone, change, failure)))
+        return Prepared(change, Ending(outcome(of: .gone, failure)))
     }
 
     /// A deletion whose answer was lost, to be repeated; nil when nothing is left to delete.
     ///
     /// The key may be another record's by now. What differs from the record that was deleted is merged like any change
     /// of the server.
-    private func repeatable(deletion change: OutboxChange, _ entity: Entity) async throws -> Prepared? {
+    private func repeatableDeletion() async throws -> Prepared? {
         guard try reader.canRead(entity, change.address) else { return Prepared(change) }
         do {
-            if try await refresh(change, entity) != nil { return try asItIsNow(change) }
-            let isGone = try await verdict(on: change.address, entity, wasRead: true) == .gone
+            if try await refresh() != nil { return try asItIsNow() }
+            let isGone = try await verdict(on: change.address, wasRead: true) == .gone
             return Prepared(change, isGone ? Ending(.acknowledged(record: nil)) : nil)
         } catch UpstreamError.gone, UpstreamError.refused {
             return Prepared(change)

@@ -3,45 +3,45 @@ internal import EntitySchema
 internal import Upstream
 
 /// What follows from a failed attempt: for the change, and for how it may be sent again.
-extension Pusher {
+extension Attempt {
     /// How an attempt ends that failed so.
-    func ending(of change: OutboxChange, _ entity: Entity, after error: UpstreamError) async throws -> Ending {
+    func ending(after error: UpstreamError) async throws -> Ending {
         switch error {
         case .cancelled: throw error
         case .changed:
-            let ending = try await meet(change, entity, PushFailure(.conflict, error))
+            let ending = try await meet(PushFailure(.conflict, error))
             // Not before: it does not get through if the record is then barred.
             await passage.passes(change.id)
             return ending
         case .gone where change.operation == .create:
-            return try await confirmRefusal(change, entity, PushFailure(.gone, error))
-        case .gone: return try await confirmGone(change, entity, PushFailure(.gone, error))
+            return try await confirmRefusal(PushFailure(.gone, error))
+        case .gone: return try await confirmGone(PushFailure(.gone, error))
         case .barred(let status, _, _) where (300..<400).contains(status):
-            return try await confirmRedirect(change, entity, error)
+            return try await confirmRedirect(error)
         case .unauthorized(let message):
-            return Ending(try await outcome(ofUnauthorized: change, message), after: error)
+            return Ending(try await outcome(ofUnauthorized: message), after: error)
         case .unclear(let status?, _) where (200..<300).contains(status):
-            return Ending(try await outcome(ofUnrecognised: change, entity, PushFailure(.malformed, error)))
-        default: return Ending(try await outcome(of: error, change), after: error)
+            return Ending(try await outcome(ofUnrecognised: PushFailure(.malformed, error)))
+        default: return Ending(try await outcome(of: error), after: error)
         }
     }
 
     /// The outcome where nothing more has to be read.
-    func outcome(of error: UpstreamError, _ change: OutboxChange) async throws -> PushOutcome {
+    func outcome(of error: UpstreamError) async throws -> PushOutcome {
         switch error {
         case .offline, .held, .cancelled: return .notSent
-        case .barred(let status, let message, _): return try await outcome(ofBarred: change, status, message)
-        case .throttled(let delay, let message): return await outcome(ofThrottled: change, delay, message)
+        case .barred(let status, let message, _): return try await outcome(ofBar: status, message)
+        case .throttled(let delay, let message): return await outcome(ofThrottle: delay, message)
         case .refused(nil, _), .another: return .failed(PushFailure(.unsendable, error))
         case .refused:
-            let outcome = try await outcome(ofRefused: change, PushFailure(.refused, error))
+            let outcome = try await outcome(ofRefusal: PushFailure(.refused, error))
             await passage.passes(change.id)
             return outcome
-        case .unclear: return again(change, PushFailure(error.status == nil ? .timeout : .server, error))
+        case .unclear: return again(PushFailure(error.status == nil ? .timeout : .server, error))
         // Not "refused" after a lost answer: an earlier attempt may have arrived, or be what holds the lock.
-        case .locked: return again(change, PushFailure(change.isTried ? .server : .refused, error))
-        case .malformed: return again(change, PushFailure(.malformed, error))
-        case .changed: return again(change, PushFailure(.conflict, error))
+        case .locked: return again(PushFailure(change.isTried ? .server : .refused, error))
+        case .malformed: return again(PushFailure(.malformed, error))
+        case .changed: return again(PushFailure(.conflict, error))
         case .unauthorized: return .waiting(PushFailure(.unauthorized, error), at: monotonicNow(), counted: false)
         case .gone: return .failed(PushFailure(.gone, error))
         }
@@ -53,19 +53,19 @@ extension Pusher {
     /// Whether the first attempt was applied is not known, so the change goes on as if the upstream had no keys: an edit or a
     /// deletion after its record was read, a creation once a look-up says that there is no record. Without a look-up a person
     /// decides. Where the first attempt was refused, as an account is with 403, nothing has to be read.
-    func underAnotherKey(_ change: OutboxChange, _ status: Int, _ message: String) -> PushOutcome {
+    func underAnotherKey(_ status: Int, _ message: String) -> PushOutcome {
         let failure = PushFailure(
             .repeated, status: status,
             message:
                 "\(message); the upstream does nothing more under this idempotency key, so the next attempt has another"
         )
         // The refusal that is repeated may concern the account, which counts nothing however long it lasts.
-        guard status < 500, change.errorClass != .repeated else { return again(change, failure) }
+        guard status < 500, change.errorClass != .repeated else { return again(failure) }
         let delay = retry.delay(attempt: max(change.attemptCount, 1), random: random())
         return .waiting(failure, at: monotonicNow() + delay, counted: false)
     }
 
-    func again(_ change: OutboxChange, _ failure: PushFailure, atOnce: Bool = false) -> PushOutcome {
+    func again(_ failure: PushFailure, atOnce: Bool = false) -> PushOutcome {
         let attempt = change.attemptCount + 1
         guard !retry.isLast(attempt: attempt) else { return .failed(failure) }
         let delay = atOnce && attempt == 1 ? .zero : retry.delay(attempt: attempt, random: random())
@@ -79,17 +79,16 @@ extension Pusher {
 
     /// Whether the error says that nothing of the attempt was applied. A page in place of an answer may come from a gateway, so
     /// it does not say so of a creation that can be looked up: one that was applied each time would be sent without end.
-    func isRefusal(_ error: UpstreamError, of change: OutboxChange) -> Bool {
+    func isRefusal(_ error: UpstreamError) -> Bool {
         guard error.isRefusal else { return false }
-        guard case .barred(_, _, isPage: true) = error, change.operation == .create, let entity = schema[change.entity]
-        else { return true }
-        return !hasLookUp(change, entity)
+        guard case .barred(_, _, isPage: true) = error, change.operation == .create else { return true }
+        return !hasLookUp
     }
 
     /// Whether the upstream may have a creation under its key although a page says that it was refused. Then it is never sent
     /// under another key, not even when a person retries it.
-    func mayBeKnown(_ change: OutboxChange, after error: UpstreamError) -> Bool {
+    func mayBeKnown(after error: UpstreamError) -> Bool {
         guard case .barred(_, _, isPage: true) = error, change.operation == .create else { return false }
-        return recognizesRepeat(of: change)
+        return recognizesRepeat
     }
 }

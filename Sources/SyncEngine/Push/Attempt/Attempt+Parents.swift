@@ -5,11 +5,11 @@ internal import Synchronization
 
 /// Records whose single record has the children that were sent. A payment changes its order's balance, and the list may
 /// show that on a page that no pull reads, or not at all.
-extension Pusher {
+extension Attempt {
     /// Makes the parents outdated after an accepted change, so that the next pull reads them again. If that cannot be
     /// written, they come in their turn.
-    func forgetParents(of change: OutboxChange, after outcome: PushOutcome) async {
-        guard outcome.isAccepted, let entity = schema[change.entity] else { return }
+    func forgetParents(after outcome: PushOutcome) async {
+        guard outcome.isAccepted else { return }
         for (parent, detail) in schema.parents(of: entity) where detail.isInSingle {
             guard let by = detail.by else { continue }
             // It may have been moved from one to another.
@@ -18,7 +18,7 @@ extension Pusher {
             guard !keys.isEmpty, (try? await store.forgetFetched(keys, of: parent.name, at: now())) != nil else {
                 continue
             }
-            changedParents.add(parent.name)
+            pusher.changedParents.add(parent.name)
         }
     }
 }

@@ -5,24 +5,24 @@ internal import Upstream
 
 /// When the server answers with 409, 412 or 428: it has another version of the record, or already has the one that is created.
 /// It may also still be at work on an earlier attempt; any refusal of a change that was sent before may mean the same.
-extension Pusher {
+extension Attempt {
     /// The server has another version: fetches it, merges when the attempt is settled, and retries.
-    func meet(_ change: OutboxChange, _ entity: Entity, _ failure: PushFailure) async throws -> Ending {
+    func meet(_ failure: PushFailure) async throws -> Ending {
         if failure.status == 428, schema.upstream.version == nil {
             let advice =
                 "the upstream wants to know the version that a change is based on: set upstream.version in the schema, "
                 + "then retry"
             return Ending(.failed(failure.adding(advice)))
         }
-        if change.operation == .create { return try await meetExisting(change, entity, failure) }
-        return try await ending(of: change, failure) {
+        if change.operation == .create { return try await meetExisting(failure) }
+        return try await ending(after: failure) {
             let base = try store.base(of: change)
-            guard let found = try await refresh(change, entity) else {
-                return outcome(of: try await verdict(on: change.address, entity, wasRead: true), change, failure)
+            guard let found = try await refresh() else {
+                return outcome(of: try await verdict(on: change.address, wasRead: true), failure)
             }
             if change.operation == .delete, entity.isDeleted(found.record) { return .acknowledged(record: nil) }
-            let isRule = isRule(failure, change, entity, base, found)
-            return isRule ? .failed(failure.classified(as: .refused)) : again(change, failure, atOnce: true)
+            let isRule = isRule(failure, base, found)
+            return isRule ? .failed(failure.classified(as: .refused)) : again(failure, atOnce: true)
         }
     }
 
@@ -31,13 +31,11 @@ extension Pusher {
     ///
     /// A reading may show an older version than the answer is about, if the upstream compares versions; and an attempt
     /// whose answer was lost may still be in progress. In both cases that is over when the time to settle is.
-    private func isRule(
-        _ failure: PushFailure, _ change: OutboxChange, _ entity: Entity, _ base: JSONText?, _ found: RemoteRecord
-    ) -> Bool {
+    private func isRule(_ failure: PushFailure, _ base: JSONText?, _ found: RemoteRecord) -> Bool {
         guard failure.status != 412, failure.status != 428, change.errorClass == failure.errorClass, let base,
             change.version == nil || found.version == change.version
         else { return false }
-        let named = fieldsNamed(in: change, entity)
+        let named = fieldsNamed
         let isNamedOld = named.contains { name in
             !change.meaning.isSame(
                 entity.value(of: name, in: found.record) ?? .null, entity.value(of: name, in: change.record) ?? .null,
@@ -45,8 +43,7 @@ extension Pusher {
         }
         guard !isNamedOld else { return false }
         let isUnchanged = change.body.members.allSatisfy { field, _ in
-            change.meaning.isSame(
-                entity.value(of: field, in: found.record) ?? .null, base[field] ?? .null, of: field)
+            change.meaning.isSame(entity.value(of: field, in: found.record) ?? .null, base[field] ?? .null, of: field)
         }
         // What it sends besides may be the version too.
         let namesVersion = change.version != nil || change.replaced != nil || !named.isEmpty
@@ -55,24 +52,23 @@ extension Pusher {
     }
 
     /// What the body names of the record besides what changes and the key, such as its version.
-    private func fieldsNamed(in change: OutboxChange, _ entity: Entity) -> [String] {
+    private var fieldsNamed: [String] {
         let sent = change.body.members.map(\.key)
-        return entity.fieldsNamed(in: change.operation, record: change.record, besides: sent).filter {
-            $0 != entity.key
-        }
+        return entity.fieldsNamed(in: change.operation, record: change.record, besides: sent)
+            .filter { $0 != entity.key }
     }
 
     // MARK: A creation
 
     /// A record with this key exists: ours, from an attempt whose answer was lost, or someone else's.
-    private func meetExisting(_ change: OutboxChange, _ entity: Entity, _ failure: PushFailure) async throws -> Ending {
-        var ending = try await ending(of: change, change.isTried ? unclear(failure) : failure) {
+    private func meetExisting(_ failure: PushFailure) async throws -> Ending {
+        var ending = try await ending(after: change.isTried ? unclear(failure) : failure) {
             if let found = try await reader.answer(of: entity, known: change.record),
                 change.isSaid(by: found.record, of: entity)
             {
                 return .acknowledged(record: found.record, version: found.version)
             }
-            return change.isTried ? try await outcome(ofRepeat: change, entity, failure) : .failed(failure)
+            return change.isTried ? try await outcome(ofRepeat: failure) : .failed(failure)
         }
         ending.appliedNothing = ending.error == nil && !change.isTried
         return ending
@@ -81,12 +77,10 @@ extension Pusher {
     /// The answer may be about an earlier attempt, which is still in progress or has made the record. Once that must have
     /// settled, the look-up decides. Only if it says that there is no record is the creation refused, so that a correction
     /// may be sent as another one.
-    func outcome(
-        ofRepeat change: OutboxChange, _ entity: Entity, _ failure: PushFailure
-    ) async throws -> PushOutcome {
+    func outcome(ofRepeat failure: PushFailure) async throws -> PushOutcome {
         let later = notShownYet(failure)
         if reconciler.wasFirstSentRecently(change) { return later }
-        guard hasLookUp(change, entity) else { return .failed(unclear(failure)) }
+        guard hasLookUp else { return .failed(unclear(failure)) }
         switch try await reconciler.finding(for: change, entity) {
         case .applied(let found): return self.found(found, as: .answer, otherwise: .unseen)
         case .absent: return .failed(failure)

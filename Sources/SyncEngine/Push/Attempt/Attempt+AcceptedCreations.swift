@@ -4,45 +4,39 @@ internal import JSONText
 internal import Upstream
 
 /// A creation that was accepted without its record: where the record is, and what to do without it.
-extension Pusher {
+extension Attempt {
     /// Looks for the record where the answer says that it is, else by the schema's look-up. It is not created again
     /// while it may exist.
-    func search(
-        for change: OutboxChange, _ entity: Entity, at key: String? = nil
-    ) async throws -> PushOutcome {
+    func search(at key: String? = nil) async throws -> PushOutcome {
         do {
-            if let key, let outcome = try await outcome(at: key, of: change, entity) { return outcome }
-            guard hasLookUp(change, entity) else { return try await withoutLookUp(change, entity) }
+            if let key, let outcome = try await outcome(at: key) { return outcome }
+            guard hasLookUp else { return try await withoutLookUp() }
             if case .applied(let found) = try await reconciler.finding(for: change, entity) {
                 return self.found(found, as: .single, otherwise: .accepted)
             }
         } catch let error as UpstreamError where error != .cancelled {
-            guard hasLookUp(change, entity) else { return repeated(change) }
+            guard hasLookUp else { return repeated() }
         }
-        return notListed(change)
+        return notListed()
     }
 
     /// The `Location` of the answer has this key: nil if the record there is not the new one. If the upstream serves no
     /// single records there, a key that was not known before counts, unless it may be that of another creation.
-    private func outcome(
-        at key: String, of change: OutboxChange, _ entity: Entity
-    ) async throws -> PushOutcome? {
+    private func outcome(at key: String) async throws -> PushOutcome? {
         let known = change.record.setting(entity.key, to: entity.keyValue(key))
         guard try reader.canRead(entity, known) else { return nil }
         do {
             guard let found = try await reader.record(of: entity, known: known) else { return nil }
-            return try own(found, of: change, entity).map { acknowledged(asRead: $0) }
+            return try own(found).map { acknowledged(asRead: $0) }
         } catch let error as UpstreamError where error.isUnknownMethod {
-            guard try !isAnother(key, than: change), try await creations(besides: change, entity).isEmpty else {
-                return nil
-            }
+            guard try !isAnother(key), try await otherCreations().isEmpty else { return nil }
             return .acknowledged(record: .object([entity.key: entity.keyValue(key)]))
         }
     }
 
     /// The key shows whether the upstream has answered the request before, so repeating it once may bring the record.
-    private func withoutLookUp(_ change: OutboxChange, _ entity: Entity) async throws -> PushOutcome {
-        guard !change.isTried, recognizesRepeat(of: change) else {
+    private func withoutLookUp() async throws -> PushOutcome {
+        guard !change.isTried, recognizesRepeat else {
             // The upstream gave it another key, which a pull will bring; or it cannot be asked.
             guard change.isTried, try reader.canRead(entity, change.record),
                 let found = try await reader.record(of: entity, known: change.record)
@@ -55,11 +49,11 @@ extension Pusher {
     }
 
     /// The record cannot be read now; its key shows when the request is repeated, or else in a pull.
-    private func repeated(_ change: OutboxChange) -> PushOutcome {
-        guard recognizesRepeat(of: change) else { return .acknowledged(record: nil) }
+    private func repeated() -> PushOutcome {
+        guard recognizesRepeat else { return .acknowledged(record: nil) }
         let failure = PushFailure(
             .malformed, message: "the answer held no record with a key, and reading it failed; repeating later")
-        let outcome = again(change, failure)
+        let outcome = again(failure)
         if case .failed = outcome { return .acknowledged(record: nil) }
         return outcome
     }
@@ -73,9 +67,9 @@ extension Pusher {
     }
 
     /// The upstream accepted the creation and does not show the record yet: looked for again later.
-    func notListed(_ change: OutboxChange) -> PushOutcome {
+    func notListed() -> PushOutcome {
         let message = change.acceptedMessage("does not list it yet; looking again later")
-        let outcome = again(change, PushFailure(.accepted, message: message))
+        let outcome = again(PushFailure(.accepted, message: message))
         guard case .failed = outcome else { return outcome }
         let advice = "does not list it: check whether it has the record, then retry or discard"
         return .failed(PushFailure(.unclear, message: change.acceptedMessage(advice)))

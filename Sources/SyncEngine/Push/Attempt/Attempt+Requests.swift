@@ -5,11 +5,9 @@ internal import JSONText
 internal import Upstream
 
 /// The request of an attempt: sent with the record's content if it has one, or why there is none.
-extension Pusher {
+extension Attempt {
     /// Sends the request, with the content's file if it has one.
-    func deliver(
-        _ request: PushRequest, of change: OutboxChange
-    ) async throws(UpstreamError) -> PushAnswer {
+    func deliver(_ request: PushRequest) async throws(UpstreamError) -> PushAnswer {
         guard case .upload(let content) = change.content else {
             return try await upstream.push(request, idempotencyKey: change.idempotencyKey)
         }
@@ -22,7 +20,7 @@ extension Pusher {
     }
 
     /// Why no request can be made of the change: its address may need a value of another record.
-    func unsendable(_ change: OutboxChange, _ entity: Entity) throws -> PushFailure {
+    func unsendable() throws -> PushFailure {
         let missing = entity.missingPathFields(for: change.operation, record: change.address)
         for name in missing {
             guard let far = entity.far(name), let key = entity.value(of: far.reference, in: change.address)?.plain,
@@ -61,7 +59,7 @@ extension Pusher {
     }
 
     /// Whether the upstream has the content that was sent, though its answer did not say so.
-    func isStored(_ change: OutboxChange, _ entity: Entity) async throws -> Bool {
+    func isStored() async throws -> Bool {
         guard case .upload(let content) = change.content, let address = entity.contentAddress(of: change.address),
             !address.isEmpty
         else { return false }

@@ -4,46 +4,44 @@ internal import Upstream
 
 /// What precedes the attempt of a creation: the look-up after an answer that was lost. It may fail, like the reading before
 /// any other change.
-extension Pusher {
-    var reconciler: CreateReconciler { CreateReconciler(environment, upstream) }
-
-    func hasLookUp(_ change: OutboxChange, _ entity: Entity) -> Bool {
+extension Attempt {
+    var hasLookUp: Bool {
         entity.route(for: .create, record: change.record)?.lookUp != nil
     }
 
-    func prepared(creation change: OutboxChange, _ entity: Entity) async throws -> Prepared {
-        if change.wasAccepted || change.isTried && !recognizesRepeat(of: change) {
-            return try await lookedUp(change, entity)
+    func preparedCreation() async throws -> Prepared {
+        if change.wasAccepted || change.isTried && !recognizesRepeat {
+            return try await lookedUp()
         }
-        guard change.isTried, hasLookUp(change, entity) else { return Prepared(change) }
+        guard change.isTried, hasLookUp else { return Prepared(change) }
         // Upstreams forget idempotency keys after a while, and some ignore them.
         return reconciler.wasFirstSentRecently(change)
-            ? try await repeatable(change, entity) : try await lookedUp(change, entity)
+            ? try await repeatable() : try await lookedUp()
     }
 
-    private func lookedUp(_ change: OutboxChange, _ entity: Entity) async throws -> Prepared {
+    private func lookedUp() async throws -> Prepared {
         switch try await reconciler.finding(for: change, entity) {
-        case .absent where change.wasAccepted: return Prepared(change, Ending(notListed(change)), isAttempt: true)
+        case .absent where change.wasAccepted: return Prepared(change, Ending(notListed()), isAttempt: true)
         case .absent: return Prepared(change)
         case .applied(let found): return applied(change, found)
         case .notYet(let reason):
             let failure = PushFailure(
                 change.wasAccepted ? .accepted : .unseen,
-                message: doubt(about: change, because: reason) + "; looking again later")
+                message: doubt(because: reason) + "; looking again later")
             // After the time to settle only a list that keeps changing is the reason, and it may be long.
-            let wait = reconciler.hasSettled(change) ? max(lookUpRetry(change), Self.lookUpWait) : Self.lookUpWait
+            let wait = reconciler.hasSettled(change) ? max(lookUpRetry, Self.lookUpWait) : Self.lookUpWait
             return Prepared(change, Ending(.waiting(failure, at: monotonicNow() + wait, counted: false)))
         case .unknowable(let reason):
             let failure = PushFailure(
                 .unclear,
-                message: doubt(about: change, because: reason)
+                message: doubt(because: reason)
                     + ": check whether the upstream has the record, then retry or discard")
             return Prepared(change, Ending(.failed(failure)))
         }
     }
 
     /// The change, to be repeated under its key, unless the upstream shows its record already.
-    private func repeatable(_ change: OutboxChange, _ entity: Entity) async throws -> Prepared {
+    private func repeatable() async throws -> Prepared {
         do {
             if case .applied(let found) = try await reconciler.finding(for: change, entity) {
                 return applied(change, found)
@@ -59,7 +57,7 @@ extension Pusher {
 
     /// Why it is not known whether the upstream has made a record: what came back last, in its own words, and what the look-up
     /// says. An attempt that ended with the process has no words.
-    private func doubt(about change: OutboxChange, because reason: String) -> String {
+    private func doubt(because reason: String) -> String {
         if change.wasAccepted { return change.acceptedMessage(reason) }
         let leavesDoubt: Set<ErrorClass> = [.server, .timeout, .malformed, .repeated, .unseen]
         guard let said = change.errorMessage, let errorClass = change.errorClass,
@@ -77,7 +75,7 @@ extension Pusher {
 
     /// Until the next look-up, after one that said nothing. Those before a first attempt are not counted, so the time since
     /// the first of them tells how long to wait.
-    private func lookUpRetry(_ change: OutboxChange) -> Duration {
+    private var lookUpRetry: Duration {
         guard change.isTried else {
             return retry.delay(after: change.lastAttemptAt.map { now().since($0) } ?? .zero, random: random())
         }
@@ -87,37 +85,37 @@ extension Pusher {
     // MARK: A look-up that failed
 
     /// A look-up that fails says nothing about the change: one that was accepted stays so, and is never sent again.
-    func outcome(ofLookUp error: UpstreamError, _ change: OutboxChange) async throws -> PushOutcome {
-        let outcome = try await outcome(ofFailedLookUp: error, change)
+    func outcome(ofLookUp error: UpstreamError) async throws -> PushOutcome {
+        let outcome = try await outcome(ofFailedLookUp: error)
         guard change.wasAccepted, case .waiting(var failure, let next, let counted) = outcome else { return outcome }
         failure.errorClass = .accepted
         failure.message = change.acceptedMessage(failure.message)
         return .waiting(failure, at: next, counted: counted)
     }
 
-    private func outcome(ofFailedLookUp error: UpstreamError, _ change: OutboxChange) async throws -> PushOutcome {
+    private func outcome(ofFailedLookUp error: UpstreamError) async throws -> PushOutcome {
         switch error {
         case .unclear, .locked:
             var failure = PushFailure(error.status == nil ? .timeout : .server, error)
             if change.replaced != nil {
                 failure = failure.adding(
                     "the record is read before it is sent as a whole, which body: $fields in the schema avoids")
-                if isLongUnreadable(change) { return .failed(failure) }
+                if isLongUnreadable { return .failed(failure) }
             }
-            return .waiting(failure, at: monotonicNow() + lookUpRetry(change), counted: false)
+            return .waiting(failure, at: monotonicNow() + lookUpRetry, counted: false)
         case .gone(let status, let message), .barred(let status, let message, _):
-            return try await outcome(ofBarred: change, status, message, isLookUp: true)
+            return try await outcome(ofBar: status, message, isLookUp: true)
         case .refused, .another:
             let failure = PushFailure(.unclear, error)
             let advice = "if the two were merged, discard this deletion"
-            return again(change, mayBeMerged(change, by: error) ? failure.adding(advice) : failure)
-        default: return try await outcome(of: error, change)
+            return again(mayBeMerged(by: error) ? failure.adding(advice) : failure)
+        default: return try await outcome(of: error)
         }
     }
 
     /// Whether a record could not be read for a day while the upstream answers otherwise. An outage may have taken most of that day,
     /// and when it is over, some requests still fail.
-    private func isLongUnreadable(_ change: OutboxChange) -> Bool {
+    private var isLongUnreadable: Bool {
         guard !isTrial, let first = change.lastAttemptAt else { return false }
         return now().since(first) >= .seconds(86_400)
             && monotonicNow().since(freshness.callableSince) >= .seconds(600)
