@@ -141,17 +141,17 @@ extension CacheStore {
     private func page(
         of prepared: PreparedList, isQuick: Bool = false, _ connection: ReadConnection
     ) throws -> ListPage {
-        let (list, query, include) = (prepared.statement, prepared.query, prepared.include)
+        let (list, query) = (prepared.statement, prepared.query)
         var page = ListPage(records: [])
-        let walk = include.isEmpty && query.search != nil ? list.walk : nil
+        let isPlain = prepared.include.isEmpty
+        let walk = isPlain && query.search != nil ? list.walk : nil
         func fill() throws {
             page =
-                try include.isEmpty
-                ? Self.page(list, walk, query, connection, prepared.extras, after: prepared.opening)
-                : expandedPage(prepared, isQuick: isQuick, connection)
+                try isPlain
+                ? Self.page(of: prepared, walk, connection) : expandedPage(prepared, isQuick: isQuick, connection)
             if query.count { page.total = try Self.total(list, connection) }
         }
-        let isOne = !query.count && include.isEmpty && list.isOneStatement && walk == nil
+        let isOne = !query.count && isPlain && list.isOneStatement && walk == nil
         // Asked first: the load may end while the list is read.
         let isLoaded = try isLoaded(query.entity, connection)
         if isOne { try fill() } else { try connection.snapshot(fill) }
@@ -169,30 +169,15 @@ extension CacheStore {
     }
 
     private static func page(
-        _ list: ListStatement, _ walk: SearchWalk?, _ query: ListQuery, _ connection: ReadConnection,
-        _ extras: RecordExtras, after opening: StaticString
+        of prepared: PreparedList, _ walk: SearchWalk?, _ connection: ReadConnection
     ) throws -> ListPage {
-        try page(list, query, extras, after: opening) { row in
-            if let walk, let found = try walk.found(limit: query.limit, connection) {
-                try connection.query(walk.record, forEach: found, row: row)
-            } else {
-                try list.read(connection, row: row)
-            }
-        }
-    }
-
-    /// `read` calls its argument with each row of the list, until that returns false.
-    private static func page(
-        _ list: ListStatement, _ query: ListQuery, _ extras: RecordExtras, after opening: StaticString,
-        _ read: ((OpaquePointer) -> Bool) throws -> Void
-    ) throws -> ListPage {
-        var end = PageEnd(of: list, query)
+        var end = PageEnd(of: prepared.statement, prepared.query)
         var count = 0
-        let bytes = try OutputBuffer.bytes(capacity: 800 * query.limit) { output in
-            var records = RecordBytes(output, extras)
-            output.append(opening)
+        let bytes = try OutputBuffer.bytes(capacity: 800 * prepared.query.limit) { output in
+            var records = RecordBytes(output, prepared.extras)
+            output.append(prepared.opening)
             output.append(UInt8(ascii: "["))
-            try read { statement in
+            try prepared.statement.read(connection, by: walk) { statement in
                 guard end.takesNext() else { return false }
                 if count > 0 { output.append(UInt8(ascii: ",")) }
                 records.appendRecord(statement)
@@ -206,7 +191,8 @@ extension CacheStore {
     }
 
     private static func total(_ list: ListStatement, _ connection: ReadConnection) throws -> Int {
-        try connection.first(list.count.sql, list.count.arguments) { Int(sqlite3_column_int64($0, 0)) } ?? 0
+        let (sql, arguments) = list.count
+        return try connection.first(sql, arguments) { Int(sqlite3_column_int64($0, 0)) } ?? 0
     }
 
     /// Records per entity, including those whose deletion is queued.

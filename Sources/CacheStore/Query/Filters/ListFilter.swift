@@ -42,11 +42,15 @@ struct ListFilter {
     /// Whether the list is filtered by words alone.
     var isByWordsAlone: Bool { match != nil && parts.isEmpty && sync == nil }
     var readsWholeValues: Bool { match?.query.isLong ?? false || parts.contains(where: \.readsWholeValues) }
-    /// Whether something finds the rows without reading the whole table.
-    var isSought: Bool { sync?.isSought == true || match != nil || parts.contains(where: \.isSought) }
-    /// What has no index in the conditions, and what they read whole besides the entity's own table.
-    var unindexed: [String] { parts.flatMap(\.unindexed) }
-    var scanned: [String] { parts.flatMap(\.scanned) }
+
+    /// The fields without an index that make a list read a whole table, its own or another; each once.
+    func unindexed(sortedBy sort: [SortTerm]) -> [String] {
+        var fields = parts.flatMap(\.scanned)
+        if sync?.isSought != true, match == nil, !parts.contains(where: \.isSought) {
+            fields += parts.flatMap(\.unindexed) + sort.prefix(1).map(\.field).filter { !table.isIndexed($0) }
+        }
+        return fields.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+    }
 
     /// Agrees with the state that `RecordSelect` shows: an error hides a conflict, and both hide an upload.
     private func conditions(_ sync: ListQuery.SyncFilter) -> [String] {

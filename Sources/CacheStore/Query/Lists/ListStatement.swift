@@ -17,6 +17,8 @@ final class ListStatement: Sendable {
     private let all: ListFilter
     /// `SELECT` with its columns, up to the condition.
     private let selection: String
+    /// The fields without an index that make the query read a whole table; empty if it does not.
+    let unindexed: [String]
     let form: ListForm
     /// The cursor's; empty without a cursor.
     private let position: [DatabaseValue]
@@ -42,6 +44,7 @@ final class ListStatement: Sendable {
             }
         }
         all = try ListFilter(query, table, context)
+        unindexed = all.unindexed(sortedBy: query.sort)
         mark = Self.mark(query, order)
         position =
             try query.cursor.map { [mark, order] (cursor) throws(CacheError) in
@@ -57,6 +60,7 @@ final class ListStatement: Sendable {
         order = list.order
         mark = list.mark
         all = list.all
+        unindexed = list.unindexed
         selection = list.selection
         position = try ListCursor.position(cursor, mark: mark, columns: order.terms.count + 1)
         form = list.form(after: position)
@@ -93,8 +97,12 @@ final class ListStatement: Sendable {
     /// page.
     func statement(_ place: Int) -> BoundSQL { form.statement(place, after: position) }
 
-    /// Reads the list until `row` returns false. Call it in a snapshot, unless it is one statement.
-    func read(_ connection: ReadConnection, row: (OpaquePointer) -> Bool) throws {
+    /// Reads the list until `row` returns false, by a walk if that finds the page soon. Call it in a snapshot, unless it is one
+    /// statement.
+    func read(_ connection: ReadConnection, by walk: SearchWalk? = nil, row: (OpaquePointer) -> Bool) throws {
+        if let walk, let found = try walk.found(limit: query.limit, connection) {
+            return try connection.query(walk.record, forEach: found, row: row)
+        }
         var goesOn = true
         for place in 0..<form.count where goesOn {
             let statement = statement(place)
@@ -115,15 +123,6 @@ final class ListStatement: Sendable {
         let cursor = ListCursor.text(position, mark: mark)
         guard cursor.utf8.count > ListCursor.longest else { return cursor }
         return ListCursor.text(order.shortened(position), mark: mark)
-    }
-
-    /// The fields without an index that make the query read a whole table; empty if it does not.
-    var unindexed: [String] {
-        var missing = all.scanned
-        if !all.isSought {
-            missing += all.unindexed + query.sort.prefix(1).map(\.field).filter { !table.isIndexed($0) }
-        }
-        return missing.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
     }
 
     /// Whether it goes through values, which takes SQLite long, and few instructions.
