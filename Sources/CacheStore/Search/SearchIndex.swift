@@ -39,10 +39,8 @@ struct SearchIndex {
 
     /// Indexes the next records, no more after those with a megabyte in all; returns whether there may be more.
     func append(atMost limit: Int64) throws -> Bool {
-        let from = try Int64.fetchOne(
-            db.cachedStatement(sql: "SELECT indexed_to FROM sync_search WHERE entity = ?"),
-            arguments: [table.entity.name])
-        guard let from, let upTo = try end(after: from, atMost: limit) else { return false }
+        guard let from = try Int64.fetchOne(db.cachedStatement(sql: table.end)),
+            let upTo = try end(after: from, atMost: limit) else { return false }
         // New records may reuse the `_pk` of deleted ones, so the old entries are removed first.
         try catchUp(after: from)
         for part in table.parts {
