@@ -61,18 +61,4 @@ extension Merge {
         if case .field(let version)? = context.schema.upstream.version, version.place == field { return true }
         return entity.isSetByServer(field) || entity.touchedFields.contains { $0.name == field }
     }
-
-    func apply(_ winner: Conflict.Side, ofDeletion change: OutboxTable.Entry) throws {
-        switch winner {
-        case .local:
-            let base = try row.remote(of: change.key) ?? change.base
-            try queue.store(change.body, base: base, of: change, makeID: context.makeID)
-            try queue.renewKey(of: change, makeID: context.makeID)
-        case .server:
-            try DeleteRules(context: context).restore(after: change)
-            try queue.remove(change.id)
-            try noteMerged(change)
-        }
-        try writer.rebuildDocument(over: change.key)
-    }
 }
