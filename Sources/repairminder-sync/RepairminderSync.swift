@@ -13,19 +13,32 @@ struct RepairminderSync: AsyncParsableCommand {
             \(CommandStatus.allCases.map { "  \($0.rawValue)  \($0.meaning)" }.joined(separator: "\n"))
             """,
         version: ProgramVersion.text,
-        subcommands: [
-            RunCommand.self, DemoCommand.self, LoginCommand.self, LogoutCommand.self, StatusCommand.self,
-            SyncCommand.self, PauseCommand.self, ResumeCommand.self, OpenCommand.self,
-            QueueCommand.self, PendingCommand.self, ConflictsCommand.self,
-            DriftCommand.self, DashboardCommand.self, RemindersCommand.self, HooksCommand.self,
-            WatchCommand.self, TailCommand.self, EventsCommand.self, FeedCommand.self, HistoryCommand.self,
-            SearchCommand.self, ExportCommand.self, ImportCommand.self,
-            ListCommand.self, GetCommand.self, EditCommand.self, SetCommand.self, CreateCommand.self,
-            DeleteCommand.self,
-            DiffCommand.self, APICommand.self,
-            InitCommand.self, GenerateCommand.self, CheckConfigCommand.self, DoctorCommand.self, BackupCommand.self,
-            RestoreCommand.self, DatabaseCommand.self, BundleCommand.self,
-            ImportMirrorCommand.self, ThumbnailCommand.self,
+        groupedSubcommands: [
+            CommandGroup(
+                name: "Daemon",
+                subcommands: [
+                    RunCommand.self, DemoCommand.self, LoginCommand.self, LogoutCommand.self, InitCommand.self,
+                    GenerateCommand.self, CheckConfigCommand.self, BundleCommand.self, DoctorCommand.self,
+                    BackupCommand.self, RestoreCommand.self, DatabaseCommand.self, ImportMirrorCommand.self,
+                    ThumbnailCommand.self,
+                ]),
+            CommandGroup(
+                name: "Sync",
+                subcommands: [
+                    StatusCommand.self, SyncCommand.self, PauseCommand.self, ResumeCommand.self, WatchCommand.self,
+                    TailCommand.self, EventsCommand.self, FeedCommand.self, OpenCommand.self, DriftCommand.self,
+                    DashboardCommand.self, RemindersCommand.self, HooksCommand.self,
+                ]),
+            CommandGroup(
+                name: "Queue",
+                subcommands: [QueueCommand.self, PendingCommand.self, ConflictsCommand.self, DiffCommand.self]),
+            CommandGroup(
+                name: "Record",
+                subcommands: [
+                    ListCommand.self, SearchCommand.self, GetCommand.self, EditCommand.self, HistoryCommand.self,
+                    SetCommand.self, CreateCommand.self, DeleteCommand.self, APICommand.self, ImportCommand.self,
+                    ExportCommand.self,
+                ]),
         ])
 
     /// Runs a parsed command and ends the process.

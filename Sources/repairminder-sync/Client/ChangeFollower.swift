@@ -51,7 +51,7 @@ struct ChangeFollower {
             } catch {
                 guard hasBegun, error.isTemporary else { throw error }
                 if !isDown {
-                    StandardStream.error.write("repairminder-sync: \(CommandFailure(error).message); waiting for it\n")
+                    StandardStream.error.write("repairminder-sync: \(CommandFailure(error).brief); waiting for it\n")
                 }
                 isDown = true
                 try await Task.sleep(for: Self.pause)

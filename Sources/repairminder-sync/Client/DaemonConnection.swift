@@ -73,8 +73,7 @@ struct DaemonConnection: Equatable {
         }
     }
 
-    /// For the commands that have these flags.
-    static let question = "is it running? If it listens elsewhere, add --socket PATH or --address HOST:PORT"
+    fileprivate static let question = "is it running? If it listens elsewhere, add --socket PATH or --address HOST:PORT"
 
     private func failure(_ error: TransportError) -> LocalAPIError {
         let address = socket ?? baseURL
@@ -91,4 +90,9 @@ struct DaemonConnection: Equatable {
         case .cancelled: return .unreachable("cancelled before \(address) responded")
         }
     }
+}
+
+extension CommandFailure {
+    /// The message without the advice to give another address, for where the daemon has just answered, or has no such flags.
+    var brief: String { message.replacing("; \(DaemonConnection.question)", with: "") }
 }

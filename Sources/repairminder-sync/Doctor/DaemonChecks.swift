@@ -25,9 +25,7 @@ struct DaemonChecks {
         switch failure.status {
         case .notAllowed: .error(Self.check, failure.message, "then run \(configuration.command("doctor")) again")
         case .unreachable:
-            .warning(
-                Self.check, failure.message.replacing("; \(DaemonConnection.question)", with: ""),
-                "run \(configuration.startCommand())")
+            .warning(Self.check, failure.brief, "run \(configuration.startCommand())")
         default: .error(Self.check, failure.message, "run \(configuration.command("status"))")
         }
     }

@@ -55,7 +55,7 @@ struct FeedRunner {
     static func passing(_ error: any Error) -> String? {
         switch error {
         case let error as PostgresError: error.kind == .lasting ? nil : "PostgreSQL: \(error.message)"
-        case let error as LocalAPIError where error.isTemporary: CommandFailure(error).message
+        case let error as LocalAPIError where error.isTemporary: CommandFailure(error).brief
         case LocalAPIError.problem(let problem) where problem.status == 429: TerminalText.line(problem.message)
         default: nil
         }

@@ -205,6 +205,18 @@ import Testing
         }
     }
 
+    @Test("the help lists every command in a group, and says how to see more of one")
+    func groups() throws {
+        let help = try #require(
+            #expect(throws: (any Error).self) {
+                var help = try RepairminderSync.parseAsRoot(["--help"])
+                try help.run()
+            })
+        let text = RepairminderSync.ending(with: help, []).text
+        for group in ["DAEMON", "SYNC", "QUEUE", "RECORD"] { #expect(text.contains("\n\(group) SUBCOMMANDS:\n")) }
+        #expect(!text.contains("\nSUBCOMMANDS:") && text.contains("See 'repairminder-sync help <subcommand>'"))
+    }
+
     @Test("docs/cli.md documents every exit status and its code", arguments: CommandStatus.allCases)
     func documentation(status: CommandStatus) throws {
         let lines = try ProjectFiles.text("docs/cli.md").split(separator: "\n")

@@ -97,7 +97,7 @@ struct FeedCommand: AsyncParsableCommand {
             do {
                 return try await source.about().instance
             } catch let error as LocalAPIError where error.isTemporary && !once {
-                if !isSaid { Self.say("\(CommandFailure(error).message); trying again") }
+                if !isSaid { Self.say("\(CommandFailure(error).brief); trying again") }
                 isSaid = true
                 try await Task.sleep(for: .seconds(1))
             }
