@@ -20,9 +20,8 @@ extension Environment {
         var template = Array("\(folder)/\(name)XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else {
             throw StateError(
-                message:
-                    "cannot create a directory in \(folder) (\(SystemError.last)); set TMPDIR to one that you can write to"
-            )
+                message: "cannot create a directory in \(folder) (\(SystemError.last)); set TMPDIR to one that you may "
+                    + "write to")
         }
         return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
