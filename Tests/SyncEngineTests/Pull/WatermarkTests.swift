@@ -109,6 +109,28 @@ struct WatermarkTests {
         #expect(try test.cursor.watermark == "2026-01-01T12:40:00.000Z")
     }
 
+    @Test(
+        "the watermark stays while a list of what changed shows fewer records than it counts, if its total counts only these",
+        arguments: [
+            (listed: 8, total: 2, isShort: true), (listed: 8, total: 4, isShort: false),
+            (listed: 9, total: 2, isShort: false),
+        ])
+    func shortList(_ listed: Int, _ total: Int, _ isShort: Bool) async throws {
+        let test = try TestPull()
+        let all = (1...8).map { #"{"id":"k\#($0)","updated_at":"2026-01-01T12:00:00Z"}"# }
+        try test.upstream.serve(["[\(all.joined(separator: ","))]"], total: listed)
+        try await test.pull()
+        #expect(try test.cursor.watermark == early)
+        let late = #"{"id":"k2","updated_at":"2026-01-01T12:40:00Z"}"#
+        try test.upstream.serve(["[\(late)]"], total: total)
+        try await test.pull()
+        #expect(try test.remote("k2")?.contains("12:40") == true)
+        #expect(try (test.cursor.watermark == early) == isShort)
+        try test.upstream.serve([#"[{"id":"k1","updated_at":"2026-01-01T12:20:00Z"},\#(late)]"#], total: 2)
+        try await test.pull()
+        #expect(try test.cursor.watermark == "2026-01-01T12:40:00.000Z")
+    }
+
     @Test("a list that always says that it lacks records is read with the watermark all the same")
     func alwaysLackingRecords() async throws {
         let test = try TestPull()

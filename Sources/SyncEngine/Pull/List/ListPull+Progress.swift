@@ -11,6 +11,8 @@ extension ListPull {
         var seen: SeenRecords?
         /// How many pages in a row had only records of earlier pages.
         var pagesWithoutNews = 0
+        /// How many records the cache had before.
+        var rows = 0
         /// How many more records tombstones may delete.
         var tombstones = Int.max
         var summary = PullSummary()
@@ -82,6 +84,21 @@ extension ListPull.Progress {
             it showed ten records or more twice in two readings, although its total stayed; let query sort it by a value that no two \
             records share, and leave out what repeats records
             """
+    }
+
+    /// How the list disagrees with itself; nil if it does not.
+    func gap(of list: ListReading) -> ListGap? {
+        let counts = pull.kind != .delta
+        return ListGap(
+            total: counts ? list.total.map { $0 - pull.seen } ?? 0 : 0,
+            repeated: counts ? seen?.repeated ?? [] : [], isPartial: list.partial != nil)
+    }
+
+    /// Whether a list of what changed shows fewer records than it counts, although the list of everything shows all that it
+    /// counts. A total of half of the records or more may be that of everything.
+    func isShort(_ list: ListReading) -> Bool {
+        guard pull.kind == .changes, cursor.listGap == nil, let total = list.total else { return false }
+        return total > pull.seen && total < rows / 2
     }
 
     /// Why a list of changes may lack some, or is read to its last page because that is not in order either, in words.

@@ -56,8 +56,8 @@ struct ListPull {
         takesGaps = first != nil
         wroteBefore = first?.wrote ?? (cursor.pull != nil)
         children = plan.details.filter(\.isInList).map { puller.childReader(entity, $0) }
-        let rows = try puller.store.rowCount(of: entity.name)
-        progress.tombstones = puller.deletionGuard.tombstones(of: entity.name, rows: rows)
+        progress.rows = try puller.store.rowCount(of: entity.name)
+        progress.tombstones = puller.deletionGuard.tombstones(of: entity.name, rows: progress.rows)
     }
 
     private var pull: PullInProgress { progress.pull }
@@ -233,13 +233,7 @@ struct ListPull {
 
     private var isEnded: Bool { isWhole && pull.position == nil }
 
-    /// How the list disagrees with itself; nil if it does not.
-    private var gap: ListGap? {
-        let counts = pull.kind != .delta
-        return ListGap(
-            total: counts ? list.total.map { $0 - pull.seen } ?? 0 : 0,
-            repeated: counts ? progress.seen?.repeated ?? [] : [], isPartial: list.partial != nil)
-    }
+    private var gap: ListGap? { progress.gap(of: list) }
 
     /// A record changed while the pull was under way, and another one may have slid past its pages.
     private var isUnstable: Bool { progress.seen?.hasChanged ?? false || list.totalMoved && showsEachOnce }
@@ -247,7 +241,7 @@ struct ListPull {
     /// A record may not have been on any page.
     private var hasMoved: Bool {
         let lacks = list.partial != nil || progress.seen?.repeated.isEmpty == false
-        return isUnstable && !hasOnlyGrown || lacks && !isUsualGap
+        return isUnstable && !hasOnlyGrown || lacks && !isUsualGap || progress.isShort(list)
     }
 
     /// Records came to the end of the list while it was read, and nothing else happened: each was on a page. A busy upstream
