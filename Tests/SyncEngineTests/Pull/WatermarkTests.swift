@@ -111,10 +111,7 @@ struct WatermarkTests {
 
     @Test(
         "the watermark stays while a list of what changed shows fewer records than it counts, if its total counts only these",
-        arguments: [
-            (listed: 8, total: 2, isShort: true), (listed: 8, total: 4, isShort: false),
-            (listed: 9, total: 2, isShort: false),
-        ])
+        arguments: [(8, 2, true), (8, 4, false), (9, 2, false)])
     func shortList(_ listed: Int, _ total: Int, _ isShort: Bool) async throws {
         let test = try TestPull()
         let all = (1...8).map { #"{"id":"k\#($0)","updated_at":"2026-01-01T12:00:00Z"}"# }
