@@ -144,7 +144,7 @@ struct PullSummary: Equatable {
     var hasGap = false
     /// What is wrong with the list as a whole, although its records could be used.
     var problem: String?
-    /// Why deletions are delayed, although the records are up to date.
+    /// Why changes are delayed, or deletions, although what the lists showed is here.
     var delay: String?
     /// By the children's entity.
     var children: [String: ChildOutcome] = [:]
@@ -179,7 +179,7 @@ struct PullSummary: Equatable {
         deleted += outcome.deleted
         held += outcome.held
         heldReason = outcome.reason ?? heldReason
-        delay = outcome.delay
+        delay = delay ?? outcome.delay
     }
 
     /// What came before it in the same pull.

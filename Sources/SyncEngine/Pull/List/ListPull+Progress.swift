@@ -101,6 +101,12 @@ extension ListPull.Progress {
         return total > pull.seen && total < rows / 2
     }
 
+    /// Why some of what changed is not here yet, in words; nil if nothing suggests it.
+    func lack(of list: ListReading) -> String? {
+        let short = isShort(list) ? "the list shows \(pull.seen) of \(list.total ?? 0) changed records" : nil
+        return (list.partial ?? short).map { "\($0); what changed is asked for again from the same time" }
+    }
+
     /// Why a list of changes may lack some, or is read to its last page because that is not in order either, in words.
     func doubt(of list: ListReading) -> String? {
         guard list.skips == nil, rises, pull.position == nil, list.pages > 1 else { return list.skips }

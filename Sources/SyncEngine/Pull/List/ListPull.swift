@@ -267,6 +267,7 @@ struct ListPull {
     private mutating func finish() async throws {
         moveWatermark()
         keepToken()
+        if !countsAsFull, hasMoved { progress.summary.delay = progress.lack(of: list) }
         cursor.pull = nil
         cursor.lastSyncedAt = puller.now()
         cursor.error = nil
