@@ -107,9 +107,8 @@ struct NextPage {
     /// Whether the list counts more records than came on full pages. After a multiple of 1,000 the upstream may show no more, and
     /// after a page that was not full the others may be hidden.
     private func isCounted(beyond records: Int, _ body: JSONText, _ total: Int?) -> Bool {
-        guard request.list.more == nil, records > 0, records.isMultiple(of: request.list.pageSize),
-            !Self.isLimit(records)
-        else { return false }
+        let isAfterFull = records > 0 && records.isMultiple(of: request.list.pageSize)
+        guard isAfterFull, !Self.isLimit(records), request.list.more == nil else { return false }
         var pages: Int?
         if case .page(_, let place) = request.list.style { pages = place?.value(in: body)?.wholeNumber }
         return (pages.map(request.records(onPages:)) ?? total ?? 0) > records
