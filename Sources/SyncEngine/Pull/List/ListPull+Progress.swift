@@ -104,7 +104,7 @@ extension ListPull.Progress {
     /// Why some of what changed is not here yet, in words; nil if nothing suggests it.
     func lack(of list: ListReading) -> String? {
         let short = isShort(list) ? "the list shows \(pull.seen) of \(list.total ?? 0) changed records" : nil
-        return (list.partial ?? short).map { "\($0); what changed is asked for again from the same time" }
+        return (list.partial ?? short).map { "\($0); what changed is asked for again" }
     }
 
     /// Why a list of changes may lack some, or is read to its last page because that is not in order either, in words.
