@@ -1,15 +1,20 @@
 /// Whether a server may have made one text out of another in a way that is never taken for the same: escaped for HTML,
-/// without tags, cut, with other spaces, punctuation, case or accents, or a telephone number in another form. Only for
-/// asking whether a record may be the one that was sent.
+/// without tags, cut, with other spaces, punctuation, case or accents, with a number before or behind it, or a telephone
+/// number in another form. Only for asking whether a record may be the one that was sent.
 enum TextLikeness {
     /// A text of fewer letters and digits is no beginning of another one.
     private static let leastBeginning = 6
+    /// A longer text is no title that is numbered.
+    private static let longestTitle = 500
+    /// How many bytes a number with its signs has at most.
+    private static let mostAround = 20
     /// A text of fewer digits is no telephone number.
     private static let leastNumber = 7
 
     static func mayBecome(_ sent: String, _ answer: String) -> Bool {
         isAlike(letters(of: sent), letters(of: answer))
             || isSameNumber(sent, answer)
+            || isNumbered(sent, answer)
             || (hasTags(sent) || hasTags(answer))
                 && isAlike(letters(of: withoutTags(sent)), letters(of: withoutTags(answer)))
     }
@@ -52,6 +57,16 @@ enum TextLikeness {
         var rest = kept[...]
         for character in answer where character == rest.first { rest.removeFirst() }
         return rest.isEmpty
+    }
+
+    /// Whether the answer has only a number or signs around the text, such as `[#12]` before it or `(2)` behind.
+    private static func isNumbered(_ sent: String, _ answer: String) -> Bool {
+        guard (1...mostAround).contains(answer.utf8.count - sent.utf8.count), sent.utf8.count <= longestTitle,
+            letters(of: sent).count >= leastBeginning, let place = answer.firstRange(of: sent)
+        else { return false }
+        let (before, after) = (answer[..<place.lowerBound], answer[place.upperBound...])
+        return before.last?.isNumber != true && after.first?.isNumber != true
+            && !before.contains(where: \.isLetter) && !after.contains(where: \.isLetter)
     }
 
     /// Whether both have no letters, and one has a prefix that the other lacks, such as `+44` in place of `0`.
