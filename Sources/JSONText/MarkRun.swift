@@ -7,6 +7,8 @@ package struct MarkRun {
     package static let longest = 30
     /// For what an upstream answers, since people may have written it for fun. A megabyte of such runs is compared in 0.2 s.
     package static let longestUpstream = 128
+    /// For what another program may have written into a file. The daemon itself joins a few texts of an upstream at most.
+    package static let longestStored = 1024
 
     private let longest: Int
     private(set) var length = 0

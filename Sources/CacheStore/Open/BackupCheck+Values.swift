@@ -24,9 +24,10 @@ extension BackupCheck {
     }
 
     /// A number near the greatest one leaves none for the next row, and a value of another type, or that is no JSON,
-    /// cannot be read. A name must be read as it is.
+    /// cannot be read, or takes minutes to compare. A name must be read as it is.
     func requireValues() throws {
         db.add(function: StoredJSON.isValid)
+        db.add(function: StoredJSON.isComparable)
         db.add(function: StoredName.isWhole)
         for object in try StoredObject.all(db) where object.isTable {
             let isOfRecords = object.name.hasPrefix(EntityTable.prefix)
@@ -129,6 +130,7 @@ extension BackupCheck {
         case "TEXT": return "\(column) IS NOT NULL AND typeof(\(column)) <> 'text'"
         case "JSON":
             return StoredJSON.wrong(column)
+                + " OR \(column) IS NOT NULL AND NOT is_comparable(CAST(\(column) AS BLOB))"
         default: return nil
         }
     }

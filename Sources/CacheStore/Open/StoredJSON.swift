@@ -30,6 +30,12 @@ enum StoredJSON {
         return (try? JSONText(Array(bytes))) != nil
     }
 
+    /// The SQL function `is_comparable(bytes)`: false for texts that would take minutes to compare (`MarkRun`).
+    static let isComparable = DatabaseFunction("is_comparable", argumentCount: 1, pure: true) { values in
+        guard let value = values.first, let bytes = Data.fromDatabaseValue(value) else { return false }
+        return MarkRun.areShort(inJSON: Array(bytes)[...], upTo: MarkRun.longestStored)
+    }
+
     /// The first table of a database with such a value, which only damage or another program leaves; nil if there is none. Only
     /// reads the file.
     static func damagedTable(ofDatabaseAt path: String) throws -> String? {

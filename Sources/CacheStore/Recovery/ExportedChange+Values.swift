@@ -6,7 +6,12 @@ internal import SQLiteStore
 extension ExportedChange {
     /// Says why no queue can have the change; nil if one can.
     var problem: String? {
-        if isTooLong { return "a value has more than \(Self.longest >> 20) MiB" }
+        if texts.contains(where: { $0.utf8.count > Self.longest }) {
+            return "a value has more than \(Self.longest >> 20) MiB"
+        }
+        guard texts.allSatisfy(Self.isComparable) else {
+            return "a value has more than \(MarkRun.longestStored) combining marks in a row"
+        }
         return isSound ? wrongNumber ?? wrongKey ?? wrongContent ?? wrongJSON : "the change is damaged"
     }
 
@@ -15,15 +20,19 @@ extension ExportedChange {
     /// In bytes; sealing makes texts longer.
     private static let longest = Int(ForeignFile.longestValue) / 2
 
-    /// Whether a value could not be stored.
-    private var isTooLong: Bool {
+    private var texts: [String] {
         let own = [
             entity, recordKey, body, base, edited, idempotencyKey, orderGroup, errorClass, errorMessage, content,
             contentType,
             record, latest, trace, sent,
         ]
         let others = (conflicts ?? []).flatMap { [$0.field, $0.base, $0.local, $0.server, $0.rule] }
-        return (own + others).contains { ($0?.utf8.count ?? 0) > Self.longest }
+        return (own + others).compactMap(\.self)
+    }
+
+    /// False for a text that would take minutes to compare, whether it is JSON or not.
+    private static func isComparable(_ text: String) -> Bool {
+        MarkRun.areShort(inJSON: Array(text.utf8)[...], upTo: MarkRun.longestStored)
     }
 
     // MARK: JSON

@@ -131,6 +131,27 @@ struct TamperedDatabaseTests {
         try file.close()
     }
 
+    @Test(
+        "a record that would take minutes to compare is refused in a backup", arguments: ["notes", "not in the schema"])
+    func marks(member: String) async throws {
+        let fixture = try await RescueFixture()
+        let schema = fixture.cache.store.schema
+        let file = try DatabaseQueue(path: fixture.backUp())
+        try await file.write { db in
+            let check = BackupCheck(db: db, schema: schema, path: "backup.db")
+            func change(_ marks: Int) throws {
+                let sql = "UPDATE records_orders SET _remote = json_set(_remote, ?, ?)"
+                let text = String(repeating: "\u{301}", count: marks)
+                try db.execute(sql: sql, arguments: ["$.\"\(member)\"", text])
+            }
+            try change(MarkRun.longestStored)
+            try check.requireValues()
+            try change(MarkRun.longestStored + 1)
+            #expect(failure { try check.requireValues() }.contains("a value in the table records_orders"))
+        }
+        try file.close()
+    }
+
     @Test("more entities than schemas ever had, which would take hours to check, are refused in a backup")
     func manyTables() throws {
         let cache = try TestCache()

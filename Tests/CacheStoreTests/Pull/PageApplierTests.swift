@@ -66,11 +66,15 @@ struct PageApplierTests {
         #expect(try cache.record("orders", longest) != nil)
     }
 
-    @Test("a record of a mirror is imported if a pull would keep its key")
+    @Test("a record of a mirror is imported if a pull would keep its key, and its texts take no minutes to compare")
     func mirrored() async throws {
         let cache = try TestCache()
         let longest = String(repeating: "é", count: Entity.longestKey)
-        let page = #"[{"id":"a"},{"id":"\ud800"},{"id":".."},{"id":"\#(longest)"},{"id":"x\u0000y"},{"id":7}]"#
+        let marks = String(repeating: "\u{301}", count: MarkRun.longestStored + 1)
+        let page = #"""
+            [{"id":"a"},{"id":"\ud800"},{"id":".."},{"id":"\#(longest)"},{"id":"x\u0000y"},{"id":7},
+            {"id":"b","notes":"\#(marks)"}]
+            """#
         let records = try JSONText(parsing: page).elements
         #expect(try await cache.store.importRecords(records, of: "orders", at: TestCache.now) == 3)
         #expect(try cache.record("orders", longest) != nil)

@@ -222,6 +222,17 @@ struct ExportedQueueTests {
         #expect(queue.changes[0].problem == "a value has more than 32 MiB")
     }
 
+    @Test("a value that would take minutes to compare is refused", arguments: ["\u{301}", #"\u0301"#])
+    func marks(mark: String) async throws {
+        let fixture = try await RescueFixture()
+        var queue = try ExportedQueue(ofDatabaseAt: fixture.path)
+        func body(_ count: Int) -> String { #"{"notes":"a\#(String(repeating: mark, count: count))"}"# }
+        queue.changes[0].body = body(MarkRun.longestStored)
+        #expect(queue.changes[0].problem == nil)
+        queue.changes[0].body = body(MarkRun.longestStored + 1)
+        #expect(queue.changes[0].problem == "a value has more than 1024 combining marks in a row")
+    }
+
     @Test("a list of sealed fields that cannot be read is refused by its line", arguments: ["[", "[[1]]"])
     func sealedFields(list: String) async throws {
         let fixture = try await RescueFixture()

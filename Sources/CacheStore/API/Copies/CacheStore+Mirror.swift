@@ -131,8 +131,8 @@ extension CacheStore {
         }
     }
 
-    /// Adds records of one entity; returns how many. Skips a record without a usable key, and one whose key already
-    /// exists.
+    /// Adds records of one entity; returns how many. Skips a record without a usable key, one whose key already exists, and
+    /// one that would take minutes to compare (`MarkRun`).
     ///
     /// Removes secrets that were sealed with another key.
     package func importRecords(_ records: [JSONText], of entity: String, at now: Timestamp) async throws -> Int {
@@ -206,8 +206,8 @@ private struct MirrorRows {
 
     /// Returns the record's key; nil if the record was skipped.
     func insert(_ record: JSONText) throws -> String? {
-        guard record.kind == .object, let key = record[writer.table.entity.key].flatMap(Entity.key),
-            try !writer.row.exists(key)
+        guard record.kind == .object, MarkRun.areShort(inJSON: record.bytes, upTo: MarkRun.longestStored),
+            let key = record[writer.table.entity.key].flatMap(Entity.key), try !writer.row.exists(key)
         else { return nil }
         try writer.insert(key, remote: sealer.seal(sealer.open(record).record))
         return key
