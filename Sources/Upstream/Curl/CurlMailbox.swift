@@ -15,7 +15,7 @@ final class CurlMailbox: Sendable {
 
     private struct State {
         var commands: [Command] = []
-        /// Since when the first of the commands waits.
+        /// Since when the first of the commands, or the end, waits.
         var waitingSince = ContinuousClock.now
         var isClosed = false
         /// The address of the multi handle to wake, while there is one; pointers themselves are not `Sendable`.
@@ -45,6 +45,7 @@ final class CurlMailbox: Sendable {
     /// Refuses every later post; earlier commands can still be taken.
     func close() {
         state.withLock { state in
+            if state.commands.isEmpty { state.waitingSince = .now }
             state.isClosed = true
             state.wake()
         }
@@ -61,9 +62,11 @@ final class CurlMailbox: Sendable {
         }
     }
 
-    /// Whether a command has waited for so long: the thread is busy with something else.
+    /// Whether a command or the end has waited for so long: the thread is busy with something else.
     func isLate(by time: Duration) -> Bool {
-        state.withLock { !$0.commands.isEmpty && ContinuousClock.now - $0.waitingSince >= time }
+        state.withLock { state in
+            (!state.commands.isEmpty || state.isClosed) && ContinuousClock.now - state.waitingSince >= time
+        }
     }
 
     /// Sets the multi handle whose poll a post interrupts; set it to nil before that handle is freed.

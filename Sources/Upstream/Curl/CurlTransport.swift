@@ -31,7 +31,7 @@ package final class CurlTransport: HTTPTransport {
     /// - `answerLimit` is how many bytes all large answers may have together, from their arrival until they are released.
     /// - `refusal` looks at each connection before a request is sent, and returns why none may be; libcurl has sent nothing
     ///   until then, unless the server uses TLS.
-    /// - `patience` is how long the thread may stay in one call of libcurl while something else waits.
+    /// - `patience` is how long the thread may stay in one call of libcurl while another request, or `shutdown`, waits.
     ///
     /// Throws `.unreachable` when the machine has no thread or memory left.
     package init(

@@ -42,24 +42,48 @@ struct CurlTransportConnectionTests {
         }
     }
 
-    @Test("connections are broken if libcurl stays in one call, as in a flood of TLS or HTTP/2, while a request waits")
-    func stuck() async throws {
-        let (isStuck, isBroken) = (ScriptedServer.Gate(), ScriptedServer.Gate())
+    /// Sends a request during whose answer libcurl stays in one call until its connection is broken, as in a flood of TLS
+    /// or HTTP/2. Returns once it does.
+    private func stuckRequest(_ transport: CurlTransport) async throws -> Task<HTTPResponse, any Error> {
+        let (bodies, body) = AsyncStream.makeStream(of: Void.self)
+        let isBroken = ScriptedServer.Gate()
         let flood = try ScriptedServer([
             .receive, .send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\npart"), .awaitClientLeaving, .open(isBroken),
         ])
-        let impatient = try CurlTransport(userAgent: "test", patience: .milliseconds(200))
         var request = HTTPRequest(url: flood.url)
         request.sink = BodySink { _ in
-            isStuck.open()
+            body.yield()
             isBroken.pass()
             return true
         }
         let sent = request
-        let broken = Task { try await impatient.send(sent) }
-        isStuck.pass()
+        let task = Task<HTTPResponse, any Error> {
+            defer { withExtendedLifetime(flood) {} }
+            return try await transport.send(sent)
+        }
+        for await _ in bodies { break }
+        return task
+    }
+
+    @Test("connections are broken if libcurl stays in one call while another request waits")
+    func stuck() async throws {
+        let impatient = try CurlTransport(userAgent: "test", patience: .milliseconds(200))
+        let broken = try await stuckRequest(impatient)
         let server = try ScriptedServer([.receive, Self.ok])
         #expect(try await impatient.send(HTTPRequest(url: server.url)).status == 200)
+        await #expect(throws: TransportError.self) { try await broken.value }
+    }
+
+    @Test("connections are broken if libcurl stays in one call while the transport is to end")
+    func stuckAtTheEnd() async throws {
+        let impatient = try CurlTransport(userAgent: "test", patience: .milliseconds(200))
+        let broken = try await stuckRequest(impatient)
+        await withCheckedContinuation { ended in
+            Thread.detachNewThread {
+                impatient.shutdown()
+                ended.resume()
+            }
+        }
         await #expect(throws: TransportError.self) { try await broken.value }
     }
 
@@ -219,7 +243,7 @@ struct CurlTransportConnectionTests {
         let transport = transport
         let gate = AsyncStream<Void>.makeStream()
         let server = try ScriptedServer([.awaitClientLeaving])
-        let task = Task {
+        let task = Task<HTTPResponse, any Error> {
             for await _ in gate.stream {}
             return try await transport.failure(of: HTTPRequest(url: server.url))
         }
