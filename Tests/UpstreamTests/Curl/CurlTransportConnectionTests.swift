@@ -243,7 +243,7 @@ struct CurlTransportConnectionTests {
         let transport = transport
         let gate = AsyncStream<Void>.makeStream()
         let server = try ScriptedServer([.awaitClientLeaving])
-        let task = Task<HTTPResponse, any Error> {
+        let task = Task {
             for await _ in gate.stream {}
             return try await transport.failure(of: HTTPRequest(url: server.url))
         }
