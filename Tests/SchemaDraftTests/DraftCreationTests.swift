@@ -63,6 +63,19 @@ struct DraftCreationTests {
         #expect(draft.schema["tasks"]?.push.create.first?.sendable?.contains("project") == true)
     }
 
+    @Test("A creation may answer the record inside the member that has the records of the list")
+    func insideEnvelope() throws {
+        let task = "{ $ref: \"#/components/schemas/Task\" }"
+        let list = Document.answers("type: object, properties: { payload: { type: array, items: \(task) } }")
+        let inbox = "{ type: object, properties: { id: { type: integer }, source: { type: string } } }"
+        let inner = "payload: { type: object, properties: { inbox: \(inbox), task: \(task) } }"
+        let answer = Document.answers("type: object, properties: { \(inner) }")
+        let body = "requestBody: { content: { application/json: { schema: \(task) } } }"
+        let path = "/tasks: { get: { \(list) }, post: { \(body), \(answer) } }"
+        let yaml = try SchemaDraft.of(Document(schemas: [Self.byKey], paths: [path]).text).yaml
+        #expect(yaml.contains("record: payload.task"), "\(yaml)")
+    }
+
     @Test("Without a reference, or with two such creations, the report says what is missing")
     func unclear() throws {
         let none = try draft(["/projects/{id}/tasks: { \(Self.post) }"], Self.task("rank: { type: integer }"))

@@ -47,7 +47,8 @@ struct RecordPlace {
     private func found(_ property: DataShape.Property) -> (names: [String], rank: Int)? {
         let inner = shapes.shape(of: property)
         let own = Words.folded(property.name)
-        let rank = own == name || Words.singular(own) == name ? 0 : Self.usual.contains(own) ? 1 : 2
+        let isUsual = Self.usual.contains(own) || property.name == listName && !inner.isList
+        let rank = isNamed(own) ? 0 : isUsual ? 1 : 2
         if rank == 2, isPart(property) { return nil }
         if inner.isList {
             let elements = shapes.elements(of: inner)
@@ -61,6 +62,8 @@ struct RecordPlace {
         guard rank < 2, let deeper = deeper(inner) else { return nil }
         return ([property.name] + deeper, rank + 3)
     }
+
+    private func isNamed(_ own: String) -> Bool { own == name || Words.singular(own) == name }
 
     /// Whether the records of the list have such an object themselves.
     private func isPart(_ property: DataShape.Property) -> Bool {
@@ -78,9 +81,10 @@ struct RecordPlace {
     private static let usual: Set = ["data", "result", "item", "record", "entry", "value", "object", "attributes"]
 
     private func deeper(_ shape: DataShape) -> [String]? {
-        shape.properties.prefix(40).first { property in
+        let found = shape.properties.prefix(40).filter { property in
             let inner = shapes.shape(of: property)
             return inner.kind == .object && inner[key] != nil && !isPart(property)
-        }.map { [$0.name] }
+        }
+        return (found.first { isNamed(Words.folded($0.name)) } ?? found.first).map { [$0.name] }
     }
 }
