@@ -199,7 +199,8 @@ struct PagingGuess {
         }
         var found = known
         found.style = .lastRecord(parameter: cursor.name, place: key)
-        return Guess(found, "it has the parameter \(cursor.name), and its answer no cursor")
+        let check = found.more == nil ? "; check that the list without it has the first records" : ""
+        return Guess(found, "it has the parameter \(cursor.name), and its answer no cursor\(check)")
     }
 
     /// The fewest records that were seen and may be a page.

@@ -210,6 +210,9 @@ struct DraftPagingTests {
         #expect(try !list([size, time], "ok: { type: boolean }").yaml.contains("cursor: after"))
         let record = parameter("after", "string", "The id of a thing: those after its date are shown")
         #expect(try list([size, record], "ok: { type: boolean }").yaml.contains("cursor: after"))
+        let guessed = "check that the list without it has the first records"
+        #expect(try list([size, record], "ok: { type: boolean }").yaml.contains(guessed))
+        #expect(try !list([size, record], "has_more: { type: boolean }").yaml.contains(guessed))
     }
 
     @Test(
