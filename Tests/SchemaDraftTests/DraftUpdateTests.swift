@@ -71,6 +71,9 @@ struct DraftUpdateTests {
             ("put", "summary: \"Deletes a thing, by its status\", operationId: updateThing,", true),
             ("patch", "summary: Stop or update the thing,", false), ("put", "summary: Change the thing,", false),
             ("patch", "summary: Credit note of the thing,", false), ("put", "", false),
+            ("put", "summary: Edit the thing, description: Edits and sends the thing,", true),
+            ("put", "summary: Edit the thing and send back what it has,", false),
+            ("put", "summary: Edit the thing, description: Edits it. Stores and sends events,", false),
         ])
     func otherDeed(_ method: String, _ said: String, _ isOther: Bool) throws {
         let draft = try draft(method, "properties: { title: { type: string }, note: { type: string } }", said: said)

@@ -181,8 +181,15 @@ struct WriteGuess {
     private func checkUpdate(_ operation: APIOperation) throws(BodyGuess.Problem) {
         let words = operation.titles.flatMap(Words.parts).map(Words.singular)
         let act = ActionCalls.changes.allSatisfy { !words.contains($0) } ? operation.verb(among: Self.acts) : nil
-        guard let verb = operation.verb(among: Set(ActionCalls.deletions)) ?? act else { return }
+        let sent = Self.sends(operation) ? "send" : nil
+        guard let verb = operation.verb(among: Set(ActionCalls.deletions)) ?? act ?? sent else { return }
         throw BodyGuess.Problem(reason: "it is described as a call to \(verb) something")
+    }
+
+    /// Whether the first sentence about a call says that it also sends something: `Edits and sends a request`.
+    private static func sends(_ operation: APIOperation) -> Bool {
+        let sentence = operation.words.prefix { !".\n".contains($0) }.lowercased()
+        return sentence.contains(/\b(and|then) (re-?)?sends?\b(?! back)/)
     }
 
     /// `keyed`: it finds the record by the key in its body or in a parameter.
