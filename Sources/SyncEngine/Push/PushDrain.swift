@@ -172,9 +172,7 @@ struct PushDrain {
             return others.isEmpty ? try due(limit: 1, room, notOf: inFlight) : others
         }
         let allowance = await admission.allowance()
-        guard allowance != .all else {
-            return try due(limit: limit, room, notOf: inFlight)
-        }
+        guard allowance != .all else { return try due(limit: limit, room, notOf: inFlight) }
         let untried = try store.readyChanges(
             limit: limit, atMost: room, at: pusher.monotonicNow(), untried: true, in: pusher.lane, notOf: inFlight)
         guard allowance == .trial, let trial = try store.leastTriedChange(at: pusher.monotonicNow()),

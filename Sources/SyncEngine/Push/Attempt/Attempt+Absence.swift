@@ -125,7 +125,7 @@ extension Attempt {
         // upstream has settled, the record may also have been deleted, by an attempt whose answer was lost or by someone else,
         // at a server whose reads lag.
         case .here(let found) where failure.errorClass == .gone && change.errorClass == .gone && !found.isRepeated:
-            guard reconciler.wasFirstSentRecently(change) else { return .failed(failure) }
+            guard reconciler.wasFirstSentRecently else { return .failed(failure) }
             return later(failure, "the upstream still shows the record, but may be behind, so this is sent again later")
         case .here: return again(failure)
         case .cannotSay(let reason): return again(failure.adding("whether the record is gone is not known: \(reason)"))

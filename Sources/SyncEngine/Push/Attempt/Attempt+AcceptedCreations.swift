@@ -11,7 +11,7 @@ extension Attempt {
         do {
             if let key, let outcome = try await outcome(at: key) { return outcome }
             guard hasLookUp else { return try await withoutLookUp() }
-            if case .applied(let found) = try await reconciler.finding(for: change, entity) {
+            if case .applied(let found) = try await reconciler.finding() {
                 return self.found(found, as: .single, otherwise: .accepted)
             }
         } catch let error as UpstreamError where error != .cancelled {

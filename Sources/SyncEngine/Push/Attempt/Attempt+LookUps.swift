@@ -15,12 +15,12 @@ extension Attempt {
         }
         guard change.isTried, hasLookUp else { return Prepared(change) }
         // Upstreams forget idempotency keys after a while, and some ignore them.
-        return reconciler.wasFirstSentRecently(change)
+        return reconciler.wasFirstSentRecently
             ? try await repeatable() : try await lookedUp()
     }
 
     private func lookedUp() async throws -> Prepared {
-        switch try await reconciler.finding(for: change, entity) {
+        switch try await reconciler.finding() {
         case .absent where change.wasAccepted: return Prepared(change, Ending(notListed()), isAttempt: true)
         case .absent: return Prepared(change)
         case .applied(let found): return applied(change, found)
@@ -29,7 +29,7 @@ extension Attempt {
                 change.wasAccepted ? .accepted : .unseen,
                 message: doubt(because: reason) + "; looking again later")
             // After the time to settle only a list that keeps changing is the reason, and it may be long.
-            let wait = reconciler.hasSettled(change) ? max(lookUpRetry, Self.lookUpWait) : Self.lookUpWait
+            let wait = reconciler.hasSettled() ? max(lookUpRetry, Self.lookUpWait) : Self.lookUpWait
             return Prepared(change, Ending(.waiting(failure, at: monotonicNow() + wait, counted: false)))
         case .unknowable(let reason):
             let failure = PushFailure(
@@ -43,7 +43,7 @@ extension Attempt {
     /// The change, to be repeated under its key, unless the upstream shows its record already.
     private func repeatable() async throws -> Prepared {
         do {
-            if case .applied(let found) = try await reconciler.finding(for: change, entity) {
+            if case .applied(let found) = try await reconciler.finding() {
                 return applied(change, found)
             }
         } catch UpstreamError.refused, UpstreamError.another, UpstreamError.gone {}

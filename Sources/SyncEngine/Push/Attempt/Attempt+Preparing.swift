@@ -12,13 +12,11 @@ extension Attempt {
         // Sending a content twice is the same as sending it once.
         guard !change.isContentOnly else { return Prepared(change) }
         do {
-            return change.operation == .create
-                ? try await preparedCreation() : try await merged()
+            return try await change.operation == .create ? preparedCreation() : merged()
         } catch let error as UpstreamError where error != .cancelled {
             // Only the look-up failed; the change itself was not sent. Counted as an attempt, it would go unmerged the next time.
             let outcome = try await outcome(ofLookUp: error)
-            let ending = Ending(outcome, after: error, appliedNothing: isReadForMergeAlone)
-            return Prepared(change, ending)
+            return Prepared(change, Ending(outcome, after: error, appliedNothing: isReadForMergeAlone))
         }
     }
 
@@ -111,7 +109,7 @@ extension Attempt {
         let isCounted = change.attemptCount > 0
         let mayLast =
             if case .unclear = error { isCounted || [.server, .timeout].contains(change.errorClass) } else { isCounted }
-        return mayLast && !error.concernsWholeUpstream && isReadForMergeAlone && reconciler.hasSettled(change)
+        return mayLast && !error.concernsWholeUpstream && isReadForMergeAlone && reconciler.hasSettled()
     }
 
     /// Whether the record of a deletion seems to be merged into another one: asked for it, the upstream answered with the other.

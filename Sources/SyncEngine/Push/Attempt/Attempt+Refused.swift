@@ -61,7 +61,7 @@ extension Attempt {
 
     /// Whether what was just read may be older than an attempt whose answer was lost.
     private func isTooEarly() throws -> Bool {
-        try change.isTried && reconciler.wasFirstSentRecently(change) && reader.canRead(entity, change.address)
+        try change.isTried && reconciler.wasFirstSentRecently && reader.canRead(entity, change.address)
     }
 
     /// Whether the record that was just asked for and not found is gone; false if that cannot be found out now.

@@ -48,7 +48,7 @@ extension Attempt {
         // What it sends besides may be the version too.
         let namesVersion = change.version != nil || change.replaced != nil || !named.isEmpty
         let isOnlyRepeated = change.tried == 1 && !namesVersion
-        return isUnchanged && (isOnlyRepeated || !reconciler.wasFirstSentRecently(change))
+        return isUnchanged && (isOnlyRepeated || !reconciler.wasFirstSentRecently)
     }
 
     /// What the body names of the record besides what changes and the key, such as its version.
@@ -79,9 +79,9 @@ extension Attempt {
     /// may be sent as another one.
     func outcome(ofRepeat failure: PushFailure) async throws -> PushOutcome {
         let later = notShownYet(failure)
-        if reconciler.wasFirstSentRecently(change) { return later }
+        if reconciler.wasFirstSentRecently { return later }
         guard hasLookUp else { return .failed(unclear(failure)) }
-        switch try await reconciler.finding(for: change, entity) {
+        switch try await reconciler.finding() {
         case .applied(let found): return self.found(found, as: .answer, otherwise: .unseen)
         case .absent: return .failed(failure)
         case .notYet: return later

@@ -27,7 +27,7 @@ struct Attempt {
     var monotonicNow: @Sendable () -> Timestamp { environment.monotonicNow }
     var reader: RecordReader { RecordReader(store: store, upstream: upstream) }
     var judge: AbsenceJudge { AbsenceJudge(environment, upstream) }
-    var reconciler: CreateReconciler { CreateReconciler(environment, upstream) }
+    var reconciler: CreateReconciler { CreateReconciler(environment, upstream, change, entity) }
 
     /// Whether the upstream knows by the idempotency key that the change was sent before. It does not if the request is formed
     /// from the server's record: once an attempt has arrived, the repeat is another request under the same key.

@@ -22,6 +22,8 @@ struct CreateReconciler {
 
     let environment: SyncEnvironment
     let upstream: any Upstream
+    let change: OutboxChange
+    let entity: Entity
     /// When it begins to read: what it reads is no younger.
     let now: Timestamp
     /// How far the server's clock is ahead; nil if it was never measured.
@@ -29,8 +31,8 @@ struct CreateReconciler {
     /// Of one reading of a list: each takes some memory.
     var mostRecords = 1_000_000
 
-    init(_ environment: SyncEnvironment, _ upstream: any Upstream) {
-        (self.environment, self.upstream) = (environment, upstream)
+    init(_ environment: SyncEnvironment, _ upstream: any Upstream, _ change: OutboxChange, _ entity: Entity) {
+        (self.environment, self.upstream, self.change, self.entity) = (environment, upstream, change, entity)
         (now, clockOffset) = (environment.now(), environment.clockOffset())
     }
 
@@ -39,12 +41,12 @@ struct CreateReconciler {
     private var reader: RecordReader { RecordReader(store: store, upstream: upstream) }
     var judge: AbsenceJudge { AbsenceJudge(environment, upstream) }
 
-    func finding(for change: OutboxChange, _ entity: Entity) async throws -> Finding {
+    func finding() async throws -> Finding {
         do {
-            return try await lookUp(change, entity)
+            return try await lookUp()
         } catch UpstreamError.gone(let status, let message) {
             // The list of its siblings is gone: with their parent, or behind a gateway.
-            guard hasSettled(change) else { return .notYet(message) }
+            guard hasSettled() else { return .notYet(message) }
             guard let parent = try reader.parent(of: entity, change.record) else {
                 throw UpstreamError.gone(status: status, message)
             }
@@ -64,29 +66,23 @@ struct CreateReconciler {
         try entity.recordPath(of: record) != nil && !judge.hasServed(entity)
     }
 
-    private func lookUp(_ change: OutboxChange, _ entity: Entity) async throws -> Finding {
+    private func lookUp() async throws -> Finding {
         let route = entity.route(for: .create, record: change.record)
         switch route?.lookUp {
-        case nil:
-            return .unknowable("the schema has no look_up")
-        case .key:
-            return try await finding(byKey: change, entity)
+        case nil: return .unknowable("the schema has no look_up")
+        case .key: return try await findingByKey()
         case .match(let fields, let path, let list):
             let sent = fields.filter { change.body[$0] != nil }
-            guard let request = listRequest(path, list, change, entity), !sent.isEmpty else {
+            guard let request = listRequest(path, list), !sent.isEmpty else {
                 return .unknowable("the look-up finds nothing to compare by")
             }
-            let search = CreationSearch(
-                reconciler: self, request: request, fields: sent, named: fields, among: route?.shownAmong ?? [:],
-                change: change, entity: entity)
-            return try await search.finding()
+            let among = route?.shownAmong ?? [:]
+            return try await CreationSearch(self, request, by: sent, of: fields, among: among).finding()
         }
     }
 
     /// Asks for the list at `path`, or for all of the entity's own. Nil if the record lacks a value of the path.
-    private func listRequest(
-        _ path: Template?, _ list: ListPlan, _ change: OutboxChange, _ entity: Entity
-    ) -> PageRequest? {
+    private func listRequest(_ path: Template?, _ list: ListPlan) -> PageRequest? {
         guard let path else {
             var request = entity.pull?.request(of: entity.name)
             request?.list = list
@@ -96,59 +92,57 @@ struct CreateReconciler {
     }
 
     /// Whether the upstream shows everything that the attempt did, wherever it is asked; `age`: of the answer that shows it.
-    func hasSettled(_ change: OutboxChange, before age: Duration = .zero) -> Bool {
+    func hasSettled(before age: Duration = .zero) -> Bool {
         guard let attempt = change.lastAttemptAt, attempt <= now else { return true }
         return now.since(attempt) - age >= settle
     }
 
     /// Whether the change was first sent under its idempotency key within the time to settle. Until that is over, the upstream
     /// is taken to know the key, the attempt may still be in progress, and readings may be older than it.
-    func wasFirstSentRecently(_ change: OutboxChange) -> Bool {
+    var wasFirstSentRecently: Bool {
         guard let first = change.firstAttemptAt ?? change.lastAttemptAt, first <= now else { return false }
         return now.since(first) < settle
     }
 
     // MARK: By the key
 
-    private func finding(byKey change: OutboxChange, _ entity: Entity) async throws -> Finding {
+    private func findingByKey() async throws -> Finding {
         do {
-            return try await finding(bySingle: change, entity)
+            return try await findingBySingle()
         } catch UpstreamError.refused, UpstreamError.another {
-            return try await finding(inList: change, entity)
+            return try await findingInList()
         }
     }
 
     /// Searches the list of an upstream that serves no single records.
-    private func finding(inList change: OutboxChange, _ entity: Entity) async throws -> Finding {
+    private func findingInList() async throws -> Finding {
         guard let plan = entity.pull, change.body[entity.key] != nil else {
             return .unknowable("the upstream serves no single \(entity.name)")
         }
-        let search = CreationSearch(
-            reconciler: self, request: plan.request(of: entity.name), fields: [entity.key], named: [entity.key],
-            change: change, entity: entity)
-        return try await search.finding()
+        let request = plan.request(of: entity.name)
+        return try await CreationSearch(self, request, by: [entity.key], of: [entity.key]).finding()
     }
 
-    private func finding(bySingle change: OutboxChange, _ entity: Entity) async throws -> Finding {
-        if let found = try await own(change, entity) { return .applied(found) }
-        guard hasSettled(change) else { return .notYet("the upstream does not show the record yet") }
+    private func findingBySingle() async throws -> Finding {
+        if let found = try await own() { return .applied(found) }
+        guard hasSettled() else { return .notYet("the upstream does not show the record yet") }
         // That it has another one shows that it serves single records, and this account.
         if try store.anotherRecord(of: entity.name, than: [change.key]).flatMap(entity.recordPath) != nil,
             try await !judge.servesAnother(of: entity, than: [change.key])
         {
-            guard try judge.hasServed(entity) else { return try await finding(inList: change, entity) }
+            guard try judge.hasServed(entity) else { return try await findingInList() }
             guard try await judge.servesListed(of: entity, than: [change.key]) else {
                 throw UpstreamError.unclear(
                     status: 404, "asked for a record that it lists, the upstream answers that there is none")
             }
         }
-        if let found = try await own(change, entity) { return .applied(found) }
+        if let found = try await own() { return .applied(found) }
         return .absent
     }
 
     /// What the upstream has under the key; nil if it has nothing there. Throws `.another` for another record. One whose key
     /// differs is the creation's only with what was sent.
-    private func own(_ change: OutboxChange, _ entity: Entity) async throws -> RemoteRecord? {
+    private func own() async throws -> RemoteRecord? {
         guard let found = try await reader.answer(of: entity, known: change.record) else { return nil }
         guard let key = found.record[entity.key]?.plain, key.exact != change.key.exact else { return found }
         let isKnown = try store.wasKnown(key, before: change)

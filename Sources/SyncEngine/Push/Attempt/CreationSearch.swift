@@ -14,10 +14,21 @@ struct CreationSearch {
     /// All fields of the look-up.
     let named: [String]
     /// As `PushRoute.shownAmong`.
-    var among: [String: Place] = [:]
-    let change: OutboxChange
-    let entity: Entity
+    let among: [String: Place]
 
+    init(
+        _ reconciler: CreateReconciler, _ request: PageRequest, by fields: [String], of named: [String],
+        among: [String: Place] = [:]
+    ) {
+        self.reconciler = reconciler
+        self.request = request
+        self.fields = fields
+        self.named = named
+        self.among = among
+    }
+
+    var change: OutboxChange { reconciler.change }
+    var entity: Entity { reconciler.entity }
     var environment: SyncEnvironment { reconciler.environment }
     var store: CacheStore { environment.store }
     var upstream: any Upstream { reconciler.upstream }
@@ -37,7 +48,7 @@ struct CreationSearch {
             let reading = try await read()
             if let found = reading.found { return .applied(found) }
             if let partial = reading.list.partial { return untilLong("the list may be cut: \(partial)") }
-            guard reconciler.hasSettled(change, before: reading.list.age ?? .zero) else {
+            guard reconciler.hasSettled(before: reading.list.age ?? .zero) else {
                 return .notYet("the upstream may still apply the attempt")
             }
             // Such a list may still show the record, so a person is asked only once the upstream must show it.

@@ -3,7 +3,7 @@ internal import Upstream
 
 /// How an attempt of a change ends, or the reading in its place.
 ///
-/// The steps of an attempt only find that out; `Pusher.finish` alone stores it.
+/// The steps of an attempt only find that out; `Attempt.finish` alone stores it.
 struct Ending {
     var outcome: PushOutcome
     /// The failure that led to it, which may concern every other request too.
@@ -21,11 +21,12 @@ struct Prepared {
     var change: OutboxChange
     /// Nil if the change is to be sent.
     var ending: Ending?
-    /// Whether the ending counts as that of an attempt, which is later than those before.
-    var isAttempt: Bool
+    /// Nothing is sent, and the last attempt is the one before.
+    var isLookUp: Bool
 
+    /// `isAttempt`: the ending counts as that of a further attempt.
     init(_ change: OutboxChange, _ ending: Ending? = nil, isAttempt: Bool = false) {
-        (self.change, self.ending, self.isAttempt) = (change, ending, isAttempt || ending == nil)
+        (self.change, self.ending, isLookUp) = (change, ending, ending != nil && !isAttempt)
     }
 }
 

@@ -61,7 +61,7 @@ struct Pusher {
         try await passage.noting(endOf: [change.id]) {
             guard let entity = schema[change.entity] else { return nil }
             guard let prepared = try await Attempt(self, change, entity).prepared(),
-                try await store.begin(prepared.change, at: now(), isLookUp: !prepared.isAttempt)
+                try await store.begin(prepared.change, at: now(), isLookUp: prepared.isLookUp)
             else {
                 await passage.looksUp(change.id)
                 return nil

@@ -25,9 +25,9 @@ extension TestPull {
             store: store, upstream: upstream, settings: SyncSettings(),
             time: SyncTime(clock: clock, now: { now }, serverOffset: { .zero }), random: { 0.5 },
             callbacks: SyncCallbacks(), log: .silent)
-        var reconciler = CreateReconciler(environment, upstream)
+        var reconciler = try CreateReconciler(environment, upstream, change, #require(schema["orders"]))
         if let mostRecords { reconciler.mostRecords = mostRecords }
-        return try await reconciler.finding(for: change, try #require(schema["orders"]))
+        return try await reconciler.finding()
     }
 }
 
