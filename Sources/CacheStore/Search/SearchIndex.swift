@@ -40,7 +40,8 @@ struct SearchIndex {
     /// Indexes the next records, no more after those with a megabyte in all; returns whether there may be more.
     func append(atMost limit: Int64) throws -> Bool {
         guard let from = try Int64.fetchOne(db.cachedStatement(sql: table.end)),
-            let upTo = try end(after: from, atMost: limit) else { return false }
+            let upTo = try end(after: from, atMost: limit)
+        else { return false }
         // New records may reuse the `_pk` of deleted ones, so the old entries are removed first.
         try catchUp(after: from)
         for part in table.parts {
