@@ -85,14 +85,15 @@ package struct SearchQuery: Sendable, Equatable {
     /// Whether the last word, as a prefix, stands for itself alone.
     var isLastWhole: Bool { completions.map { $0 == prefix.map { [$0] } } ?? !isLastPrefix }
 
-    private static func fragment(_ text: String) -> String? {
+    /// A text as part of a number; nil if it is too short for a trigram.
+    static func fragment(_ text: String) -> String? {
         let bare = FragmentMark.bare(text)
         return bare.unicodeScalars.count < 3 ? nil : bare.quoted(by: "\"")
     }
 
     // MARK: Letters
 
-    private static func letters(in word: String) -> Int { word.unicodeScalars.filter(isToken).count }
+    static func letters(in word: some StringProtocol) -> Int { word.unicodeScalars.filter(isToken).count }
 
     /// A combining accent does not end a word.
     private static func lettersAtEnd(of word: String) -> Int {
@@ -103,7 +104,7 @@ package struct SearchQuery: Sendable, Equatable {
     }
 
     /// Whether unicode61 treats the character as part of a word.
-    static func isToken(_ scalar: Unicode.Scalar) -> Bool {
+    private static func isToken(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter, .decimalNumber,
             .letterNumber, .otherNumber, .privateUse:

@@ -13,8 +13,7 @@ struct SearchBound {
 
     /// `isPrefix`: the texts begin with this one.
     init(_ text: String, isPrefix: Bool) {
-        let bare = FragmentMark.bare(text)
-        fragment = bare.unicodeScalars.count < 3 ? nil : bare.quoted(by: "\"")
+        fragment = SearchQuery.fragment(text)
         words =
             text.unicodeScalars.allSatisfy({ $0 <= Self.lastKnown && $0.value > 0 })
             ? isPrefix ? Self.beginning(text) : Self.inner(text) : nil
@@ -22,18 +21,14 @@ struct SearchBound {
 
     /// The first words of a text, the last of them as a prefix.
     private static func beginning(_ text: String) -> String? {
-        guard letters(in: text) > 1 else { return nil }
+        guard SearchQuery.letters(in: text) > 1 else { return nil }
         return "^ \(text.quoted(by: "\"")) *"
     }
 
     /// The words between spaces; the first and the last may be parts of longer ones.
     private static func inner(_ text: String) -> String? {
         let chunks = text.split(omittingEmptySubsequences: false, whereSeparator: \.isWhitespace)
-        let whole = chunks.dropFirst().dropLast().filter { letters(in: $0) > 0 }
+        let whole = chunks.dropFirst().dropLast().filter { SearchQuery.letters(in: $0) > 0 }
         return whole.isEmpty ? nil : "(\(whole.map { String($0).quoted(by: "\"") }.joined(separator: " AND ")))"
-    }
-
-    private static func letters(in text: some StringProtocol) -> Int {
-        text.unicodeScalars.filter(SearchQuery.isToken).count
     }
 }
