@@ -18,7 +18,7 @@ enum WholeFile {
         guard file >= 0 else { throw CocoaError(.fileWriteNoPermission) }
         defer { close(file) }
         guard StandardStream(descriptor: file).writeAll(Array(text.utf8)) == nil else {
-            throw CocoaError(.fileWriteUnknown)
+            throw CocoaError(SystemError.last.isDiskFull ? .fileWriteOutOfSpace : .fileWriteUnknown)
         }
     }
 

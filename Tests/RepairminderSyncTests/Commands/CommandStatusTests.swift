@@ -51,6 +51,8 @@ import Testing
         let full = CommandFailure.unwritable("shop.yaml", CocoaError(.fileWriteOutOfSpace))
         #expect(full.status == .temporaryFailure && full.message.contains("shop.yaml: the disk is full"))
         #expect(CommandFailure.unwritable("shop.yaml", CocoaError(.fileWriteNoPermission)).status == .usage)
+        let lost = CommandFailure.unwritable("no/shop.yaml", CocoaError(.fileNoSuchFile))
+        #expect(lost.status == .usage && lost.message.contains("its folder does not exist"))
     }
 
     @Test("a problem's texts stay on their lines: a compromised daemon must not write messages in this program's name")

@@ -21,6 +21,14 @@ struct WholeFileTests {
         return status.st_mode & S_IFMT
     }
 
+    @Test("a device that takes no more, and a folder that does not exist, are reported as such")
+    func noRoom() {
+        let full = #expect(throws: CocoaError.self) { try WholeFile.write("text", to: "/dev/full") }
+        #expect(full?.code == .fileWriteOutOfSpace)
+        let lost = #expect(throws: CocoaError.self) { try WholeFile.write("text", to: folder.path("no/out")) }
+        #expect(lost?.code == .fileNoSuchFile)
+    }
+
     @Test("it is made, and replaced")
     func regular() throws {
         for text in ["one, which is longer", "two"] {
