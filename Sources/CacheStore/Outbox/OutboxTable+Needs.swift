@@ -110,12 +110,11 @@ extension OutboxTable {
         }
     }
 
-    /// Lets a change that was edited wait no longer for the creations of records that it has referred to, unless it still needs
-    /// them.
+    /// Lets a change that was edited wait no longer for the creations of records that it has referred to, unless it needs them
+    /// all the same, as in the order of a group.
     func release(_ id: Int64, _ edited: NewChange, from former: Set<Int64>) throws {
         guard !former.isEmpty else { return }
-        let needs = try referenceNeeds(of: edited).union(partnerNeeds(of: edited, before: id))
-        for need in former.subtracting(needs) {
+        for need in try former.subtracting(needs(of: edited, before: id)) {
             try db.cachedStatement(sql: "DELETE FROM sync_dependency WHERE change_id = ? AND needs_id = ?")
                 .execute(arguments: [id, need])
         }

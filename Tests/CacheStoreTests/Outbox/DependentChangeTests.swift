@@ -164,6 +164,17 @@ struct DependentChangeTests {
         #expect(try ready() == ["one", "edited"])
     }
 
+    @Test("one that no longer refers to a creation of its group still follows it")
+    func inOrder() async throws {
+        let cache = try TestCache(schema: Self.schema + "\n    order_within: text")
+        _ = try await cache.pull("notes", #"[{"id":"known","text":"t"}]"#)
+        _ = try await cache.make("notes", #"{"id":"first","text":"t"}"#)
+        _ = try await cache.make("notes", #"{"id":"second","text":"t","above_id":"first"}"#)
+        try await cache.change("notes", "second", #"{"above_id":"known"}"#)
+        #expect(try cache.store.pendingCount().pending == 2)
+        #expect(try cache.store.readyChanges(limit: 9, at: TestCache.now).map(\.key) == ["first"])
+    }
+
     @Test("an old edit is to be merged before it is sent, but not while it waits for a creation that failed")
     func held() async throws {
         let cache = try TestCache(schema: Self.schema)
