@@ -11,8 +11,8 @@ struct ListReading: Sendable {
     /// How many records the list has shown up to there.
     var records = 0
     private(set) var pages = 0
-    /// How many of the pages with another one behind them came with 206.
-    private var parts = 0
+    /// Which of the pages with another one behind them came with 206.
+    private var parts: [Bool] = []
     /// The list's length, as the last page says it.
     private(set) var total: Int?
     /// A page said another total than the one before.
@@ -49,9 +49,10 @@ struct ListReading: Sendable {
         total = page.total
         age = [age, page.age].compactMap(\.self).max()
         partial = partial ?? ListDoubt.reason(page)
-        guard page.next == nil else { return parts += page.isPart ? 1 : 0 }
-        // Where it only says that there is another page, all of them come with it.
-        if parts > 0, parts < pages - 1 { partial = partial ?? ListDoubt.words("status 206") }
+        guard page.next == nil else { return parts.append(page.isPart) }
+        // Where it only says that there is another page, all of them come with it, but for a full one before an empty end.
+        if page.count == 0, parts.last == false { parts.removeLast() }
+        if parts.contains(true), parts.contains(false) { partial = partial ?? ListDoubt.words("status 206") }
         ending = ListDoubt.ending(page, records: records)
         guess = ListDoubt.guess(plan, pages: pages, records: records, last: page)
         limit = ListDoubt.limit(page, records: records)

@@ -70,12 +70,14 @@ struct ListDoubtTests {
 
     @Test("206 says that a page lacks records if only some of the pages with another one behind them come with it")
     func parts() throws {
-        func partial(_ parts: [Bool]) throws -> String? {
+        func partial(_ parts: [Bool], emptyEnd: Bool = false) throws -> String? {
             let list = ListPlan(style: Self.byLength[1], size: "per", pageSize: 1, total: nil, records: .itself)
             var reading = ListReading(list, at: "/orders", key: "id")
             for (number, isPart) in (parts + [false]).enumerated() {
-                let records = JSONText.array([.object(["id": .string("\(number)")])])
-                var page = Page(records: records, count: 1, next: number < parts.count ? "\(number + 1)" : nil)
+                let isLast = number == parts.count
+                let records = JSONText.array(isLast && emptyEnd ? [] : [.object(["id": .string("\(number)")])])
+                var page = Page(
+                    records: records, count: records.elements.count, next: isLast ? nil : "\(number + 1)")
                 page.isPart = isPart
                 try reading.add(page)
             }
@@ -85,6 +87,9 @@ struct ListDoubtTests {
         #expect(try partial([true, true, true]) == nil)
         #expect(try partial([false, false, false]) == nil)
         #expect(try partial([true]) == nil)
+        #expect(try partial([true, true, false], emptyEnd: true) == nil, "the full last page has no other one behind it")
+        #expect(try partial([true, false, false], emptyEnd: true) != nil)
+        #expect(try partial([false, true], emptyEnd: true) != nil)
     }
 
     @Test("a list that says whether there is more is not in doubt")
