@@ -87,7 +87,7 @@ struct ListDoubtTests {
         #expect(try partial([true, true, true]) == nil)
         #expect(try partial([false, false, false]) == nil)
         #expect(try partial([true]) == nil)
-        #expect(try partial([true, true, false], emptyEnd: true) == nil, "the full last page has no other one behind it")
+        #expect(try partial([true, true, false], emptyEnd: true) == nil, "the full page is the last one")
         #expect(try partial([true, false, false], emptyEnd: true) != nil)
         #expect(try partial([false, true], emptyEnd: true) != nil)
     }
