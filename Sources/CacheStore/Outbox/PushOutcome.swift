@@ -8,8 +8,8 @@ package enum PushOutcome: Sendable, Equatable {
     /// `appliedAt`: the change time that the answer had, if the answer showed the change and `record` was read after it.
     case acknowledged(
         record: JSONText?, version: String? = nil, view: RecordView = .answer, appliedAt: Timestamp? = nil)
-    /// A look-up found the record of a creation. If that record is another creation's by now, this one has failed so far
-    /// and is looked up again at `at`.
+    /// A reading found the change applied, by an earlier attempt or by others. If the record of a creation is another creation's
+    /// by now, this one has failed so far and is looked up again at `at`.
     case found(record: JSONText, version: String?, view: RecordView, otherwise: PushFailure, at: Timestamp)
     /// The upstream accepted it, but has no such record when asked; `record` is its answer to the change. The record
     /// may have been deleted since, or the upstream may be behind.

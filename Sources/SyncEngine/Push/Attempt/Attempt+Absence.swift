@@ -33,7 +33,9 @@ extension Attempt {
         ofMoved found: RemoteRecord, _ failure: PushFailure, _ position: Int64
     ) async throws -> PushOutcome {
         let mayBeDone = change.operation == .update && !change.isContentOnly && change.isTried
-        if mayBeDone, change.isSaid(by: found.record, of: entity) { return acknowledged(asRead: found) }
+        if mayBeDone, change.isSaid(by: found.record, of: entity) {
+            return self.found(found, as: .single, otherwise: .unseen)
+        }
         try await store.apply([found], of: entity, position: position, at: now())
         return again(failure, atOnce: true)
     }

@@ -46,7 +46,8 @@ extension Attempt {
             return try await isGone(throwsBarred: true) ? .gone(failure) : nil
         }
         if try change.isTried || isTelling(found.record), change.isSaid(by: found.record, of: entity) {
-            return acknowledged(asRead: found)
+            // Others may have written it since, or taken the step.
+            return self.found(found, as: .single, otherwise: .unseen)
         }
         return entity.isDeleted(found.record) ? .gone(failure) : nil
     }
