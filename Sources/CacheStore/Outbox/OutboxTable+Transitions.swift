@@ -129,10 +129,7 @@ extension OutboxTable {
                   AND (tried = 0 OR operation = 'update' AND error_class = '\(ErrorClass.refused.rawValue)')
                 """,
             arguments: [id])
-        for id in refused {
-            try db.cachedStatement(sql: "UPDATE sync_outbox SET idempotency_key = ?2 WHERE id = ?1")
-                .execute(arguments: [id, makeID()])
-        }
+        for id in refused { try giveKey(makeID(), to: id) }
     }
 
     /// Replaces the change by `edited`, which counts as never tried. A change that was sent gets the new idempotency

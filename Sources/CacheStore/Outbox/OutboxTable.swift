@@ -111,16 +111,19 @@ struct OutboxTable {
 
     /// Gives a change that was tried another idempotency key, since sending it is no longer a repeat.
     func renewKey(of change: Entry, makeID: () -> String) throws {
-        guard change.tried else { return }
-        // What went out without its key stays unknown to the upstream under any other.
+        if change.tried { try giveKey(makeID(), to: change.id) }
+    }
+
+    /// What went out without its key stays unknown to the upstream under any other.
+    func giveKey(_ key: String, to id: Int64) throws {
         try db.cachedStatement(
             sql: """
                 UPDATE sync_outbox
-                SET idempotency_key = iif(idempotency_key GLOB '\(OutboxChange.hiddenKeyMark)*',
+                SET idempotency_key = iif(tried > 0 AND idempotency_key GLOB '\(OutboxChange.hiddenKeyMark)*',
                   '\(OutboxChange.hiddenKeyMark)', '') || ?
                 WHERE id = ?
                 """
-        ).execute(arguments: [makeID(), change.id])
+        ).execute(arguments: [key, id])
     }
 
     /// The id of the newest change in the queue, in any state; 0 when there is none.

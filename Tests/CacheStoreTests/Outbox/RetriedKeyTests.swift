@@ -30,6 +30,21 @@ struct RetriedKeyTests {
         #expect(try await isRenewed(cache, errorClass) == isNew)
     }
 
+    @Test("an edit whose lost attempt went out in a batch without its key gets one that the upstream does not know either")
+    func batched() async throws {
+        let cache = try TestCache()
+        _ = try await cache.pull("orders", #"[{"id":"a","notes":"n"}]"#)
+        try await cache.change("orders", "a", #"{"notes":"mine"}"#)
+        let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
+        _ = try await cache.store.begin(batch: [change], hidingKeysOf: [change.id], at: now)
+        let lost = PushFailure(.timeout, message: "no answer")
+        try await cache.store.finish(change.id, .waiting(lost, at: now, counted: true), at: now)
+        try await cache.send(.failed(PushFailure(.refused, message: "no")))
+        #expect(try await cache.store.retry(nil, at: now) == 1)
+        let retried = try await cache.begun()
+        #expect(!retried.hasShownKey && !retried.idempotencyKey.hasSuffix(change.idempotencyKey))
+    }
+
     @Test("a creation keeps its own: its first attempt may have made the record")
     func creation() async throws {
         let cache = try TestCache()
