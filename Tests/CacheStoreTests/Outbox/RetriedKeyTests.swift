@@ -30,7 +30,7 @@ struct RetriedKeyTests {
         #expect(try await isRenewed(cache, errorClass) == isNew)
     }
 
-    @Test("an edit whose lost attempt went out in a batch without its key gets one that the upstream does not know either")
+    @Test("an edit whose lost attempt was in a batch without its key gets one that the upstream does not know either")
     func batched() async throws {
         let cache = try TestCache()
         _ = try await cache.pull("orders", #"[{"id":"a","notes":"n"}]"#)
