@@ -110,14 +110,10 @@ extension OutboxTable {
         }
     }
 
-    /// Lets a change that was edited wait no longer for the creations of records that it has referred to, unless it needs them
-    /// all the same, as in the order of a group.
-    func release(_ id: Int64, _ edited: NewChange, from former: Set<Int64>) throws {
-        guard !former.isEmpty else { return }
-        for need in try former.subtracting(needs(of: edited, before: id)) {
-            try db.cachedStatement(sql: "DELETE FROM sync_dependency WHERE change_id = ? AND needs_id = ?")
-                .execute(arguments: [id, need])
-        }
+    /// Lets a change that was edited wait for these alone: it may refer to other records, or be in another group.
+    func depend(_ id: Int64, onlyOn needs: Set<Int64>) throws {
+        try db.cachedStatement(sql: "DELETE FROM sync_dependency WHERE change_id = ?").execute(arguments: [id])
+        try depend(id, on: needs)
     }
 
     func depend(_ id: Int64, on needs: Set<Int64>) throws {

@@ -77,15 +77,24 @@ struct OutboxTable {
         let needs = try referenceNeeds(of: change).union(partnerNeeds(of: joined, before: last.id))
         guard needs.allSatisfy({ $0 < last.id }) else { return nil }
         let former = try creations(in: last.body, of: change.entity) { change.body[$0] != nil }
+        // A new record may move to another group.
+        let group = last.operation == .create ? change.entity.orderGroup(of: change.key, in: change.body) : nil
+        (joined.body, joined.group) = (body, group ?? change.group)
         last.body = body
         last.base = change.base.setting(last.base)
         last.edited = last.edited.setting(change.edited)
         try db.cachedStatement(
-            sql: "UPDATE sync_outbox SET body = ?, base = ?, edited = ?, trace = coalesce(?, trace) WHERE id = ?"
-        ).execute(arguments: [last.body.text, last.base.text, last.edited.text, trace?.stored, last.id])
-        joined.body = body
-        try depend(last.id, on: needs)
-        try release(last.id, joined, from: former.subtracting(needs))
+            sql: """
+                UPDATE sync_outbox SET body = ?, base = ?, edited = ?, order_group = coalesce(?, order_group),
+                  trace = coalesce(?, trace)
+                WHERE id = ?
+                """
+        ).execute(arguments: [last.body.text, last.base.text, last.edited.text, group, trace?.stored, last.id])
+        if former.isSubset(of: needs) {
+            try depend(last.id, on: needs)
+        } else {
+            try depend(last.id, onlyOn: self.needs(of: joined, before: last.id))
+        }
         waiting[place] = last
         return place
     }

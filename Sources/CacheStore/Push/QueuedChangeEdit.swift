@@ -121,8 +121,6 @@ struct QueuedChangeEdit {
             throw CacheError.conflict(
                 "change \(circle) waits for \(change.id), so \(change.id) cannot refer to its record")
         }
-        try writer.db.cachedStatement(sql: "DELETE FROM sync_dependency WHERE change_id = ?")
-            .execute(arguments: [change.id])
-        try queue.depend(change.id, on: needs)
+        try queue.depend(change.id, onlyOn: needs)
     }
 }

@@ -175,6 +175,20 @@ struct DependentChangeTests {
         #expect(try cache.store.readyChanges(limit: 9, at: TestCache.now).map(\.key) == ["first"])
     }
 
+    @Test("a new one that moves to another group leaves those of its former group behind")
+    func otherGroup() async throws {
+        let cache = try TestCache(schema: Self.schema + "\n    order_within: above_id")
+        _ = try await cache.pull("notes", #"[{"id":"known"}]"#)
+        _ = try await cache.make("notes", #"{"id":"refused"}"#)
+        for key in ["behind", "moved"] { _ = try await cache.make("notes", #"{"id":"\#(key)","above_id":"refused"}"#) }
+        try await cache.send(.failed(PushFailure(.refused, status: 422, message: "no")))
+        try await cache.change("notes", "moved", #"{"above_id":"known"}"#)
+        func ready() throws -> [String] { try cache.store.readyChanges(limit: 9, at: TestCache.now).map(\.key) }
+        #expect(try ready() == ["moved"])
+        _ = try await cache.make("notes", #"{"id":"later","above_id":"known"}"#)
+        #expect(try ready() == ["moved"])
+    }
+
     @Test("an old edit is to be merged before it is sent, but not while it waits for a creation that failed")
     func held() async throws {
         let cache = try TestCache(schema: Self.schema)
