@@ -34,6 +34,12 @@ struct ListGap: Equatable {
         return ("\(times) \(mark)", times)
     }
 
+    /// Whether the list of everything has said so often that it lacks records that it is no news of a list of what changed.
+    static func isUsuallyPartial(_ noted: String?) -> Bool {
+        let parts = (noted ?? "").split(separator: " ")
+        return parts.count == 2 && parts[1].hasSuffix("/partial") && (Int(parts[0]) ?? 0) >= enough - 1
+    }
+
     /// Empty if only a page says so: `ListDoubt` has the words.
     var words: String {
         var parts: [String] = []

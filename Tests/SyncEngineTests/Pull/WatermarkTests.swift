@@ -111,7 +111,7 @@ struct WatermarkTests {
     }
 
     @Test(
-        "the watermark stays while a list of changes shows fewer records than it counts, if it counts only these",
+        "the watermark stays an hour back if a list of changes shows less than its total, which counts only these",
         arguments: [(8, 2, true), (8, 4, false), (9, 2, false)])
     func shortList(_ listed: Int, _ total: Int, _ isShort: Bool) async throws {
         let test = try TestPull()
@@ -121,28 +121,51 @@ struct WatermarkTests {
         #expect(try test.cursor.watermark == early)
         let late = #"{"id":"k2","updated_at":"2026-01-01T12:40:00Z"}"#
         try test.upstream.serve(["[\(late)]"], total: total)
-        let delay = try await test.pull().delay
-        #expect(delay?.contains("the list shows 1 of 2 changed records") ?? false == isShort)
+        #expect(try await test.pull().delay == nil, "the total may count what is never shown")
         #expect(try test.remote("k2")?.contains("12:40") == true)
         #expect(try (test.cursor.watermark == early) == isShort)
         try test.upstream.serve([#"[{"id":"k1","updated_at":"2026-01-01T12:20:00Z"},\#(late)]"#], total: 2)
         try await test.pull()
         #expect(try test.cursor.watermark == "2026-01-01T12:40:00.000Z")
+        // Where the total always counts more, an hour is read again, and no more.
+        try test.upstream.serve([#"[{"id":"k3","updated_at":"2026-01-01T20:00:00Z"}]"#], total: total)
+        try await test.pull()
+        #expect(try test.cursor.watermark == "2026-01-01T\(isShort ? 19 : 20):00:00.000Z")
     }
 
-    @Test("a list that always says that it lacks records is read with the watermark all the same")
-    func alwaysLackingRecords() async throws {
-        let test = try TestPull()
-        let records = try JSONText(parsing: #"[{"id":"a","updated_at":"2026-01-01T12:00:00Z"}]"#)
-        test.upstream.answering { _ in
-            var page = Page(records: records, count: 1)
-            page.partial = "errors"
-            return .success(page)
+    @Test(
+        "a list that always says that it lacks records is read with the watermark all the same",
+        arguments: [
+            ("since: { param: since, field: updated_at, overlap: 10s }", nil),
+            // What changed is counted right.
+            ("since: { param: since, field: updated_at, overlap: 10s }", 5),
+            // What changed is read to the first page that is known.
+            ("mode: newest_first, changed_at: updated_at", nil),
+        ])
+    func alwaysLackingRecords(_ pull: String, _ total: Int?) async throws {
+        let test = try TestPull(pull)
+        func serve(hour: Int, pages: Int, total: Int?) {
+            let times = [hour, 10, 9].prefix(pages)
+            test.upstream.answering { request in
+                let number = request.position.flatMap { Int($0) } ?? 0
+                let time = JSONText.string("2026-01-01T\(times[number] < 10 ? "0" : "")\(times[number]):00:00Z")
+                let record = JSONText.object(["id": .string("at\(times[number])"), "updated_at": time])
+                let next = number + 1 < times.count ? "\(number + 1)" : nil
+                var page = Page(records: .array([record]), count: 1, total: total, next: next)
+                page.partial = "errors"
+                return .success(page)
+            }
         }
-        try await test.pull()
+        serve(hour: 12, pages: 3, total: total)
+        #expect(try await test.pull().delay == nil)
         #expect(try test.cursor.watermark == nil)
-        try await test.pull()
+        #expect(try await test.pull().delay == nil)
         #expect(try test.cursor.watermark == early)
+        for hour in [13, 14] {
+            serve(hour: hour, pages: pull.hasPrefix("since") ? 1 : 3, total: total.map { _ in 1 })
+            #expect(try await test.pull().delay == nil)
+            #expect(try test.cursor.watermark == "2026-01-01T\(hour):00:00.000Z")
+        }
     }
 
     @Test("rows of the same millisecond as the last one seen are requested again")

@@ -94,17 +94,18 @@ extension ListPull.Progress {
             repeated: counts ? seen?.repeated ?? [] : [], isPartial: list.partial != nil)
     }
 
+    /// Why some of what changed is not here yet, in words; nil if no page says so, or the list of everything always does.
+    func lack(of list: ListReading) -> String? {
+        guard pull.kind == .everything || !ListGap.isUsuallyPartial(cursor.listGap) else { return nil }
+        return list.partial.map { "\($0); what changed is asked for again" }
+    }
+
     /// Whether a list of what changed shows fewer records than it counts, although the list of everything shows all that it
-    /// counts. A total of half of the records or more may be that of everything.
+    /// counts: the others may come later, or its total may count something else. One of half of the records or more may be that
+    /// of everything.
     func isShort(_ list: ListReading) -> Bool {
         guard pull.kind == .changes, cursor.listGap == nil, let total = list.total else { return false }
         return total > pull.seen && total < rows / 2
-    }
-
-    /// Why some of what changed is not here yet, in words; nil if nothing suggests it.
-    func lack(of list: ListReading) -> String? {
-        let short = isShort(list) ? "the list shows \(pull.seen) of \(list.total ?? 0) changed records" : nil
-        return (list.partial ?? short).map { "\($0); what changed is asked for again" }
     }
 
     /// Why a list of changes may lack some, or is read to its last page because that is not in order either, in words.

@@ -240,8 +240,8 @@ struct ListPull {
 
     /// A record may not have been on any page.
     private var hasMoved: Bool {
-        let lacks = list.partial != nil || progress.seen?.repeated.isEmpty == false
-        return isUnstable && !hasOnlyGrown || lacks && !isUsualGap || progress.isShort(list)
+        let repeats = progress.seen?.repeated.isEmpty == false
+        return isUnstable && !hasOnlyGrown || !isUsualGap && (repeats || progress.lack(of: list) != nil)
     }
 
     /// Records came to the end of the list while it was read, and nothing else happened: each was on a page. A busy upstream
@@ -267,7 +267,7 @@ struct ListPull {
     private mutating func finish() async throws {
         moveWatermark()
         keepToken()
-        if !countsAsFull, hasMoved { progress.summary.delay = progress.lack(of: list) }
+        if !countsAsFull, !isUsualGap { progress.summary.delay = progress.lack(of: list) }
         cursor.pull = nil
         cursor.lastSyncedAt = puller.now()
         cursor.error = nil
@@ -309,9 +309,9 @@ struct ListPull {
     }
 
     /// Moves the watermark to the latest change minus the duration of the pull: what changed meanwhile may be on pages
-    /// already read. A pull that brought nothing new writes nothing, except that a long newest-first pull saves the
-    /// next one the pages that this one knew. Nothing moves while a record may have slid past the pages, nor after a full pull
-    /// from a server that is behind: it is before what that took back.
+    /// already read. Minus an hour, too, if the list counts more than it shows. A pull that brought nothing new writes nothing,
+    /// except that a long newest-first pull saves the next one the pages that this one knew. Nothing moves while a record may
+    /// have slid past the pages, nor after a full pull from a server that is behind: it is before what that took back.
     private mutating func moveWatermark() {
         let wentFar = pull.kind == .newest && list.pages > 1
         guard !hasMoved, isWhole, !widens, !pull.wentBack || cursor.watermark == nil,
@@ -320,7 +320,8 @@ struct ListPull {
         else { return }
         // Only the time of day survives from an earlier process; it may have been set meanwhile.
         let since = isResumed ? pull.started.map { puller.now().since($0) } : nil
-        let reached = latest - max(stopwatch.duration, since ?? .zero)
+        let late = progress.isShort(list) ? Duration.seconds(3600) : .zero
+        let reached = latest - max(stopwatch.duration, since ?? .zero) - late
         cursor.watermark = max(cursor.watermark ?? "", reached.description)
     }
 
