@@ -267,6 +267,27 @@ struct BehindTotalTests {
         #expect(try await partial(full: 1, total: 500) == nil)
     }
 
+    @Test("lacks none if a page of unknown length is empty before the end that it counts: the others may be hidden")
+    func unknownLength() async throws {
+        let pagination = "style: page, size: none, page_size: 1, total: total"
+        let schema = try EntitySchema(
+            yaml: """
+                schema: s
+                upstream: { base_url: "https://shop.example", pagination: { \(pagination) } }
+                entities: { orders: { fields: { id: { type: string } }, pull: { path: /orders, records: rows } } }
+                """, file: "s.yaml")
+        let transport = ScriptedTransport { request in
+            let rows = request.url.contains("page=2") ? "" : #"{"id":"a"},{"id":"b"}"#
+            return .json(200, #"{"rows":[\#(rows)],"total":9}"#)
+        }
+        let upstream = HTTPUpstream(plan: schema.upstream, transport: transport)
+        var request = try #require(schema["orders"]?.pull?.request(of: "orders"))
+        request.position = try await upstream.page(request).next
+        #expect(request.position != nil)
+        let last = try await upstream.page(request)
+        #expect(last.count == 0 && last.next == nil && last.partial == nil)
+    }
+
     @Test("is asked for no further if its total is an ordinary one")
     func ordinary() async throws {
         #expect(try await read(Self.counted[0]) { Self.page($0, of: 1500, total: 1500) }.requests == 3)
