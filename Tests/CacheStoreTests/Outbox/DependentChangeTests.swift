@@ -189,6 +189,17 @@ struct DependentChangeTests {
         #expect(try ready() == ["moved"])
     }
 
+    @Test("an edit that refers to its own record waits for the creation also when it no longer does")
+    func ownCreation() async throws {
+        let cache = try TestCache(schema: Self.schema)
+        _ = try await cache.pull("notes", #"[{"id":"known"}]"#)
+        _ = try await cache.make("notes", #"{"id":"new"}"#)
+        _ = try await cache.begun()
+        for above in ["new", "known"] { try await cache.change("notes", "new", #"{"above_id":"\#(above)"}"#) }
+        #expect(try cache.store.pendingCount().pending == 2)
+        #expect(try cache.store.readyChanges(limit: 9, at: TestCache.now).isEmpty)
+    }
+
     @Test("an old edit is to be merged before it is sent, but not while it waits for a creation that failed")
     func held() async throws {
         let cache = try TestCache(schema: Self.schema)
