@@ -3,19 +3,27 @@ internal import Glibc
 internal import Synchronization
 
 /// The sockets of libcurl's connections, which its thread opens and closes, and which any thread may break.
+///
+/// libcurl 7.88 says nothing when it closes the socket of a connection that was not made in time, or that another address was
+/// faster than. Its number can be another file's then, so each is known by the cookie of its socket, too.
 final class OpenSockets: Sendable {
-    private let sockets = Mutex<Set<curl_socket_t>>([])
+    private let sockets = Mutex<[curl_socket_t: UInt64]>([:])
 
-    var all: Set<curl_socket_t> { sockets.withLock { $0 } }
+    var all: Set<curl_socket_t> {
+        sockets.withLock { sockets in
+            sockets = sockets.filter(Self.isSame)
+            return Set(sockets.keys)
+        }
+    }
 
     func insert(_ socket: curl_socket_t) {
-        sockets.withLock { _ = $0.insert(socket) }
+        sockets.withLock { $0[socket] = Self.cookie(of: socket) }
     }
 
     /// Closes it while no other thread breaks it: its number could be another file's by then.
     func close(_ socket: curl_socket_t) -> Int32 {
         sockets.withLock { sockets in
-            sockets.remove(socket)
+            sockets[socket] = nil
             return Glibc.close(socket)
         }
     }
@@ -23,7 +31,19 @@ final class OpenSockets: Sendable {
     /// Ends all connections: the kernel refuses what their servers send from here on.
     func breakAll() {
         sockets.withLock { sockets in
-            for socket in sockets { shutdown(socket, Int32(SHUT_RDWR)) }
+            for (socket, cookie) in sockets where Self.isSame(socket, cookie) { shutdown(socket, Int32(SHUT_RDWR)) }
         }
+    }
+
+    private static func isSame(_ socket: curl_socket_t, _ cookie: UInt64) -> Bool {
+        Self.cookie(of: socket) == cookie
+    }
+
+    /// What the kernel gives no other socket until it starts again (socket(7), `SO_COOKIE`); 0 if it is no socket.
+    private static func cookie(of socket: curl_socket_t) -> UInt64 {
+        var cookie: UInt64 = 0
+        var size = socklen_t(MemoryLayout<UInt64>.size)
+        getsockopt(socket, SOL_SOCKET, SO_COOKIE, &cookie, &size)
+        return cookie
     }
 }

@@ -1,0 +1,43 @@
+import Glibc
+import Testing
+
+@testable import Upstream
+
+@Suite struct OpenSocketsTests {
+    /// A socket at both ends of a connection, which the test closes.
+    private func pair() throws -> (Int32, Int32) {
+        var ends: [Int32] = [-1, -1]
+        try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends) == 0)
+        return (ends[0], ends[1])
+    }
+
+    private func isWhole(_ connection: (Int32, Int32)) -> Bool {
+        send(connection.0, "a", 1, Int32(MSG_NOSIGNAL)) == 1
+    }
+
+    @Test("a number that is another socket's since is neither broken nor named")
+    func reused() throws {
+        let (first, other) = (try pair(), try pair())
+        defer { [first.0, first.1, other.0, other.1].forEach { _ = close($0) } }
+        let sockets = OpenSockets()
+        sockets.insert(first.0)
+        #expect(sockets.all == [first.0])
+        // Closes the first socket and makes its number another one's, as if libcurl had closed it without a word.
+        #expect(dup2(other.0, first.0) == first.0)
+        sockets.breakAll()
+        #expect(isWhole(other))
+        #expect(sockets.all.isEmpty)
+    }
+
+    @Test("all that are still the same are broken")
+    func broken() throws {
+        let (first, second) = (try pair(), try pair())
+        defer { [first.0, first.1, second.0, second.1].forEach { _ = close($0) } }
+        let sockets = OpenSockets()
+        for socket in [first.0, second.0] { sockets.insert(socket) }
+        #expect(isWhole(first) && isWhole(second))
+        sockets.breakAll()
+        #expect(!isWhole(first) && !isWhole(second))
+        #expect(sockets.all == [first.0, second.0])
+    }
+}
