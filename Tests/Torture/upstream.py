@@ -8,7 +8,7 @@ from pathlib import Path
 from lib import shim
 from lib.certificates import Authority
 from lib.history import History
-from lib.hostile import OVERSIZED, Hostile, SilentHTTP2
+from lib.hostile import OVERSIZED, Hostile
 from lib.ledger import Ledger
 from lib.process import forget_peak, peak, resident
 from lib.programs import TORTURE, Daemon, Failed, Upstream, await_true, temporary_folder
@@ -232,24 +232,7 @@ def redirects(run, folder):
         raise Failed(f"a redirect was followed: {elsewhere.requests[:2]}")
 
 
-def silence(run, folder):
-    """A connection of HTTP/2 on which no answer comes: later requests must not wait on the same one."""
-    authority = Authority(folder)
-    server = SilentHTTP2(authority.context("silent"))
-    daemon = Daemon(folder, server, {
-        "upstream": {"base_url": f"https://{server.address}", "token_file": token_file(folder), "deadline": f"{DEADLINE_S}s"},
-        "sync": {"interval": "100ms"}, "retry": {"base": "100ms", "cap": "1s"}},
-        environment={"LD_PRELOAD": shim.build("trust"), "TORTURE_CA": str(authority.ca)})
-    try:
-        daemon.start(within=10)
-        await_true(lambda: server.connections >= 3, 40,
-                   lambda: f"only {server.connections} connections were made\n{daemon.log()}")
-    finally:
-        daemon.kill()
-        server.close()
-
-
-PARTS = {"transit": faults_in_transit, "memory": oversized, "trust": trust, "redirects": redirects, "silence": silence}
+PARTS = {"transit": faults_in_transit, "memory": oversized, "trust": trust, "redirects": redirects}
 
 
 def body(run):

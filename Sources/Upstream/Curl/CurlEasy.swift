@@ -87,13 +87,6 @@ struct CurlEasy: ~Copyable {
         return text.map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// Whether the response came by HTTP/2 or later, where every body has an end of its own.
-    var isHTTP2: Bool {
-        var version = 0
-        ccurl_get_long(handle, CURLINFO_HTTP_VERSION, &version)
-        return version >= CURL_HTTP_VERSION_2_0
-    }
-
     /// The response's Content-Length, of the encoded body; nil if there is none.
     var announcedLength: Int? {
         var length: curl_off_t = -1
@@ -116,7 +109,6 @@ struct CurlEasy: ~Copyable {
     private func check(_ code: CURLcode, _ option: CURLoption) throws(TransportError) {
         guard code != CURLE_OK else { return }
         let reason = String(cString: curl_easy_strerror(code))
-        throw .unreachable(
-            "libcurl refuses option \(option.rawValue) (\(reason)): it must be 7.87 or newer, with HTTP/2")
+        throw .unreachable("libcurl refuses option \(option.rawValue) (\(reason)): it must be 7.87 or newer")
     }
 }

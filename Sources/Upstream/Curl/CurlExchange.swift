@@ -27,8 +27,6 @@ final class CurlExchange {
     private var taken = 0
     /// Nil until the request begins, and over a Unix socket.
     private var meter: WireMeter?
-    /// Those of its connection; nil until the request begins, and over a Unix socket.
-    private var ends: (local: CurlSockets.End, remote: CurlSockets.End)?
     /// Much more came than the body.
     private var isFlooded = false
     /// Why this side ended the exchange, if it did.
@@ -93,17 +91,7 @@ final class CurlExchange {
 
     /// libcurl takes a compressed body for whole wherever it ends, so nothing is certain once a byte of one came.
     private func isEndCertain(of answer: HTTPResponse) -> Bool {
-        answer.hasEnd(isHTTP2: easy.isHTTP2) && (!answer.isCompressed || easy.receivedLength == 0)
-    }
-
-    /// Call this when the exchange was not completed, after the handle has left its multi handle. libcurl keeps a connection of
-    /// HTTP/2 even so: if the server no longer answers on it, or floods it, each later request would meet the same.
-    ///
-    /// `others` are still under way: a connection that one of them has already taken over is left to it, since a change that
-    /// it has sent would lose its answer.
-    func breakConnection(unlessOf others: some Sequence<CurlExchange>) {
-        guard let ends, !others.contains(where: { $0.ends.map { $0 == ends } ?? false }) else { return }
-        sockets.breakConnection(from: ends.local, to: ends.remote)
+        answer.hasEnd && (!answer.isCompressed || easy.receivedLength == 0)
     }
 
     func fail(_ error: TransportError) {
@@ -306,7 +294,6 @@ final class CurlExchange {
             return false
         }
         meter = sockets.descriptor(from: local, to: remote).flatMap { WireMeter($0) }
-        ends = meter == nil ? nil : (local, remote)
         defer { hasBegun = true }
         isDropped = hasBegun && (request.isSentOnce || !request.isSafe)
         return !isDropped

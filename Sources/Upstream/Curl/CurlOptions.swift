@@ -40,7 +40,9 @@ struct CurlOptions: Sendable {
     }
 
     private func applyProtocol(to easy: borrowing CurlEasy) throws(TransportError) {
-        try easy.set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS)
+        // Of HTTP/2, libcurl does not say that a request was refused unread, and takes a body for whole whose stream was reset
+        // without an error.
+        try easy.set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1)
         try easy.set(CURLOPT_ACCEPT_ENCODING, HTTPResponse.decodedCodings.joined(separator: ", "))
         // libcurl decodes all that it has read, and keeps it while the answer waits for memory: 4 MiB at most of so much.
         try easy.set(CURLOPT_BUFFERSIZE, 4096)
@@ -60,8 +62,6 @@ extension HTTPRequest {
     func apply(to easy: inout CurlEasy) throws(TransportError) {
         try easy.set(CURLOPT_URL, url)
         try setDeadline(deadline, of: easy)
-        // Of HTTP/2, libcurl takes a body for whole whose stream was reset without an error (NO_ERROR).
-        if mustBeWhole { try easy.set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1) }
         if mustBeWhole || isEndless { try easy.set(CURLOPT_ACCEPT_ENCODING, "identity") }
         if let stall {
             try easy.set(CURLOPT_LOW_SPEED_LIMIT, 1)

@@ -37,6 +37,7 @@ final class CurlSockets {
         let made = socket(address.pointee.family, type, address.pointee.protocol)
         guard made >= 0 else { return .socket(made) }
         open.insert(made)
+        checked.remove(made)
         return .socket(made)
     }
 
@@ -61,11 +62,6 @@ final class CurlSockets {
     /// The open socket of the connection between these ends; nil if there is none, as for a Unix socket.
     func descriptor(from local: End, to remote: End) -> curl_socket_t? {
         open.all.first { Self.end(of: $0, getsockname) == local && Self.end(of: $0, getpeername) == remote }
-    }
-
-    /// Ends the connection between these ends, unless libcurl has closed it: it will find it dead, and make another one.
-    func breakConnection(from local: End, to remote: End) {
-        if let socket = descriptor(from: local, to: remote) { shutdown(socket, Int32(SHUT_RDWR)) }
     }
 
     /// Stops all packets of connections from other addresses, even those that close them.

@@ -2,14 +2,12 @@ internal import CCurl
 internal import Glibc
 internal import Synchronization
 
-/// HTTP over libcurl: HTTP/2 if the server supports it and the body need not be whole, reused connections, the system's
-/// certificates.
+/// HTTP/1.1 over libcurl, with reused connections and the system's certificates.
 ///
 /// One thread runs all exchanges and sleeps when there are none. It ends with `shutdown()` or the last reference.
-/// Three kinds of truncated bodies go unnoticed, so only the content's own syntax can reveal them: one that ends with the
-/// connection (RFC 9112, 8), and two that libcurl 7.88 accepts: a compressed one that stops early inside an intact frame, and
-/// one without a length whose stream of HTTP/2 the server resets with NO_ERROR. `isEndCertain` of the response says whether
-/// it may be one of the first two.
+/// Two kinds of truncated bodies go unnoticed, so only the content's own syntax can reveal them: one that ends with the
+/// connection (RFC 9112, 8), and a compressed one that stops early inside an intact frame, which libcurl 7.88 accepts.
+/// `isEndCertain` of the response says whether it may be one of them.
 package final class CurlTransport: HTTPTransport {
     private let mailbox = CurlMailbox()
     private let patience: Duration
@@ -31,7 +29,7 @@ package final class CurlTransport: HTTPTransport {
     /// - `answerLimit` is how many bytes all large answers may have together, from their arrival until they are released.
     /// - `refusal` looks at each connection before a request is sent, and returns why none may be; libcurl has sent nothing
     ///   until then, unless the server uses TLS.
-    /// - `patience` is how long the thread may stay in one call of libcurl while another request, or `shutdown`, waits.
+    /// - `patience` is how long the thread may stay in one call of libcurl.
     ///
     /// Throws `.unreachable` when the machine has no thread or memory left.
     package init(
@@ -76,8 +74,8 @@ package final class CurlTransport: HTTPTransport {
         return try outcome.get()
     }
 
-    /// Breaks all connections if the thread stays in one call of libcurl. That reads messages of TLS and frames of HTTP/2 that
-    /// are only for the connection as long as they come fast, without a look at deadlines or at other requests.
+    /// Breaks all connections if the thread stays in one call of libcurl. That reads messages of TLS that are only for the
+    /// connection as long as they come fast, without a look at deadlines or at other requests.
     private func watch() -> Task<Void, any Error> {
         Task { [mailbox, patience] in
             while true {

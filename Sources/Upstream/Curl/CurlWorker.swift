@@ -22,8 +22,6 @@ final class CurlWorker {
         sockets = CurlSockets(options, mailbox.sockets)
         answers = AnswerQueue(limit: options.answerLimit)
         ccurl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, Self.keptConnections)
-        // Before libcurl 8.1, an HTTP/2 stream that is paused for memory stops all others of its connection.
-        ccurl_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_NOTHING))
         mailbox.setSleeper(UInt(bitPattern: multi))
     }
 
@@ -97,14 +95,13 @@ final class CurlWorker {
         while let message = curl_multi_info_read(multi, &left)?.pointee {
             guard message.msg == CURLMSG_DONE, let exchange = CurlExchange.of(message.easy_handle) else { continue }
             let result = message.data.result
-            remove(exchange.id, isCompleted: result == CURLE_OK)?.finish(result)
+            remove(exchange.id)?.finish(result)
         }
     }
 
-    private func remove(_ id: UInt64, isCompleted: Bool = false) -> CurlExchange? {
+    private func remove(_ id: UInt64) -> CurlExchange? {
         guard let exchange = exchanges.removeValue(forKey: id) else { return nil }
         curl_multi_remove_handle(multi, exchange.handle)
-        if !isCompleted { exchange.breakConnection(unlessOf: exchanges.values) }
         goOn(with: answers.leave(id))
         return exchange
     }

@@ -17,7 +17,7 @@ enum HeadObjection {
         guard request.mustBeWhole else { return nil }
         guard [200, 203].contains(head.status) else { return notWhole(head.status) }
         if head.isCompressed { return head.hasLength ? nil : compressed }
-        return head.hasEnd(isHTTP2: false) ? nil : endless
+        return head.hasEnd ? nil : endless
     }
 
     private static func unasked(_ coding: String) -> String {

@@ -2,8 +2,8 @@ internal import Glibc
 
 /// Counts what comes on a connection for one exchange, and says when that is too much beside the body.
 ///
-/// libcurl reads extensions of chunks, empty frames of HTTP/2 and empty blocks of a compressed body, and forgets them. However
-/// many came, no limit of a body would be reached, and a stream could keep the thread of all requests busy for a day.
+/// libcurl reads extensions of chunks and empty blocks of a compressed body, and forgets them. However many came, no limit of a
+/// body would be reached, and a stream could keep the thread of all requests busy for a day.
 struct WireMeter {
     /// Heads, and what the kernel has received ahead.
     private static let base = 32 << 20

@@ -68,10 +68,10 @@ extension HTTPResponse {
 
 /// How the end of a response's body is known.
 extension HTTPResponse {
-    /// Whether the body has an end of its own, so that a cut is noticed: its length, its last chunk, the end of its
-    /// stream, or no body at all. Any other ends with its connection (RFC 9112, 6.3).
-    func hasEnd(isHTTP2: Bool) -> Bool {
-        isHTTP2 || status == 204 || status == 205 || hasLength || codings("Transfer-Encoding").last == "chunked"
+    /// Whether the body has an end of its own, so that a cut is noticed: its length, its last chunk, or no body at all. Any
+    /// other ends with its connection (RFC 9112, 6.3).
+    var hasEnd: Bool {
+        status == 204 || status == 205 || hasLength || codings("Transfer-Encoding").last == "chunked"
     }
 
     /// Whether a length says where the body ends; beside any transfer coding, it says nothing (RFC 9112, 6.3).

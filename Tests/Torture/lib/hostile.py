@@ -1,4 +1,4 @@
-"""A hostile upstream: endless answers, compression bombs, redirects, silence; over TLS with any certificate."""
+"""A hostile upstream: endless answers, compression bombs, redirects; over TLS with any certificate."""
 import http.server
 import json
 import socket
@@ -67,39 +67,6 @@ class Hostile:
     def close(self):
         self.server.shutdown()
         self.server.server_close()
-
-
-class SilentHTTP2:
-    """Takes connections of HTTP/2 with TLS, and answers no request on any of them."""
-
-    def __init__(self, context):
-        context.set_alpn_protocols(["h2"])
-        self.connections = 0
-        self.context = context
-        self.socket = socket.create_server(("127.0.0.1", 0))
-        self.address = "127.0.0.1:%d" % self.socket.getsockname()[1]
-        threading.Thread(target=self.accept, daemon=True).start()
-
-    def accept(self):
-        while True:
-            try:
-                connection, _ = self.socket.accept()
-            except OSError:
-                return  # closed
-            threading.Thread(target=self.listen, args=[connection], daemon=True).start()
-
-    def listen(self, connection):
-        try:
-            with self.context.wrap_socket(connection, server_side=True) as connection:
-                self.connections += connection.selected_alpn_protocol() == "h2"
-                connection.sendall(b"\0\0\0\4\0\0\0\0\0")  # empty SETTINGS
-                while connection.recv(65_536):
-                    pass
-        except OSError:
-            pass  # the caller has disconnected
-
-    def close(self):
-        self.socket.close()
 
 
 def flood(headers, opening=b"", block=b" " * 65_536, status=200):
