@@ -15,8 +15,8 @@ final class CurlMailbox: Sendable {
 
     private struct State {
         var commands: [Command] = []
-        /// Since when the first of the commands, or the end, waits.
-        var waitingSince = ContinuousClock.now
+        /// Since when the thread has not asked for commands; nil while it sleeps.
+        var busySince: ContinuousClock.Instant?
         var isClosed = false
         /// The address of the multi handle to wake, while there is one; pointers themselves are not `Sendable`.
         var sleeper: UInt?
@@ -35,9 +35,7 @@ final class CurlMailbox: Sendable {
             guard !state.isClosed else { return false }
             state.commands.append(command)
             // An earlier command has woken the thread already.
-            guard state.commands.count == 1 else { return true }
-            state.waitingSince = .now
-            state.wake()
+            if state.commands.count == 1 { state.wake() }
             return true
         }
     }
@@ -45,7 +43,6 @@ final class CurlMailbox: Sendable {
     /// Refuses every later post; earlier commands can still be taken.
     func close() {
         state.withLock { state in
-            if state.commands.isEmpty { state.waitingSince = .now }
             state.isClosed = true
             state.wake()
         }
@@ -58,15 +55,19 @@ final class CurlMailbox: Sendable {
         state.withLock { state in
             let commands = state.commands
             state.commands = []
+            state.busySince = .now
             return (commands, state.isClosed)
         }
     }
 
-    /// Whether a command or the end has waited for so long: the thread is busy with something else.
-    func isLate(by time: Duration) -> Bool {
-        state.withLock { state in
-            (!state.commands.isEmpty || state.isClosed) && ContinuousClock.now - state.waitingSince >= time
-        }
+    /// Call it before the thread sleeps.
+    func rest() {
+        state.withLock { $0.busySince = nil }
+    }
+
+    /// Whether the thread has been busy for so long without asking for commands.
+    func isStuck(for time: Duration) -> Bool {
+        state.withLock { $0.busySince.map { ContinuousClock.now - $0 >= time } ?? false }
     }
 
     /// Sets the multi handle whose poll a post interrupts; set it to nil before that handle is freed.

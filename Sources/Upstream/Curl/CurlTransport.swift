@@ -80,7 +80,7 @@ package final class CurlTransport: HTTPTransport {
         Task { [mailbox, patience] in
             while true {
                 try await Task.sleep(for: patience)
-                if mailbox.isLate(by: patience) { mailbox.sockets.breakAll() }
+                if mailbox.isStuck(for: patience) { mailbox.sockets.breakAll() }
             }
         }
     }

@@ -37,8 +37,11 @@ final class CurlWorker {
             check(curl_multi_perform(multi, &running))
             finishExchanges()
             // libcurl shortens the wait to its own next deadline; with nothing in flight, nothing wakes this thread.
+            mailbox.rest()
             check(curl_multi_poll(multi, nil, 0, .max, nil))
         }
+        // libcurl reads a connection of TLS once more before it closes it, for as long as a flood of messages comes.
+        mailbox.sockets.breakAll()
         for id in exchanges.keys { remove(id)?.fail(.cancelled) }
     }
 

@@ -42,8 +42,8 @@ struct CurlTransportConnectionTests {
         }
     }
 
-    /// Sends a request during whose answer libcurl stays in one call until its connection is broken, as in a flood of TLS
-    /// or HTTP/2. Returns once it does.
+    /// Sends a request during whose answer libcurl stays in one call until its connection is broken, as in a flood of TLS.
+    /// Returns once it does.
     private func stuckRequest(_ transport: CurlTransport) async throws -> Task<HTTPResponse, any Error> {
         let (bodies, body) = AsyncStream.makeStream(of: Void.self)
         let isBroken = ScriptedServer.Gate()
@@ -74,17 +74,22 @@ struct CurlTransportConnectionTests {
         await #expect(throws: TransportError.self) { try await broken.value }
     }
 
-    @Test("connections are broken if libcurl stays in one call while the transport is to end")
-    func stuckAtTheEnd() async throws {
+    @Test("connections are broken if libcurl stays in one call, also when nothing else waits")
+    func stuckAlone() async throws {
         let impatient = try CurlTransport(userAgent: "test", patience: .milliseconds(200))
         let broken = try await stuckRequest(impatient)
-        await withCheckedContinuation { ended in
-            Thread.detachNewThread {
-                impatient.shutdown()
-                ended.resume()
-            }
-        }
         await #expect(throws: TransportError.self) { try await broken.value }
+    }
+
+    @Test("connections are not broken while libcurl waits for the server")
+    func slowServer() async throws {
+        let impatient = try CurlTransport(userAgent: "test", patience: .milliseconds(200))
+        let gate = ScriptedServer.Gate()
+        let server = try ScriptedServer([.receive, .pass(gate), Self.ok])
+        let slow = Task { try await impatient.send(HTTPRequest(url: server.url)) }
+        try await Task.sleep(for: .seconds(1))
+        gate.open()
+        #expect(try await slow.value.status == 200)
     }
 
     @Test("a connection is reused")
