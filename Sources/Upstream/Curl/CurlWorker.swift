@@ -3,8 +3,9 @@ internal import CCurl
 /// Runs all exchanges on one thread: takes the mailbox's commands, lets libcurl work, resumes the callers, and sleeps
 /// until a socket, a deadline or the mailbox has something new.
 final class CurlWorker {
-    /// Connections kept for reuse, across all hosts.
-    private static let keptConnections = 16
+    /// Connections kept for reuse, across all hosts. libcurl counts those in use, and at most 32 requests are in flight beside
+    /// contents and what callers ask for: with fewer, each of them would make a connection of its own.
+    private static let keptConnections = 48
 
     private let mailbox: CurlMailbox
     private let options: CurlOptions
