@@ -38,7 +38,7 @@ struct RunningChecksTests {
     func machine() throws {
         let checks = Set(try findings().map(\.check))
         #expect(checks.isSuperset(of: ["daemon", "permissions", "token", "secret key", "disk", "sqlite", "backups"]))
-        try folder.write("text", to: "state/open.txt")
+        for name in ["open.txt", "current.db"] { try folder.write("text", to: "state/\(name)") }
         try FileManager.default.setAttributes(
             [.posixPermissions: 0o644], ofItemAtPath: folder.path("state/open.txt"))
         let open = try finding("permissions")
