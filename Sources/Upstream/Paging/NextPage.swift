@@ -105,14 +105,15 @@ struct NextPage {
     }
 
     /// Whether the list counts more records than came on full pages. After a multiple of 1,000 the upstream may show no more, and
-    /// after a page that was not full the others may be hidden; of pages of unknown length, none is known to be full.
+    /// after a page that was not full the others may be hidden; of pages of unknown length, none is known to be full. A number of
+    /// pages is often one too many where the last one is full.
     private func isCounted(beyond records: Int, _ body: JSONText, _ total: Int?) -> Bool {
         let size = request.list.pageSize
         let isAfterFull = records > 0 && size > 1 && records.isMultiple(of: size)
         guard isAfterFull, !Self.isLimit(records), request.list.more == nil else { return false }
         var pages: Int?
         if case .page(_, let place) = request.list.style { pages = place?.value(in: body)?.wholeNumber }
-        return (pages.map(request.records(onPages:)) ?? total ?? 0) > records
+        return (pages.map { request.records(onPages: max($0, 1) - 1) } ?? total ?? 0) > records
     }
 
     private static func isDoubtful(_ total: Int, after records: Int) -> Bool {

@@ -265,6 +265,8 @@ struct BehindTotalTests {
         #expect(try await partial(full: 2, total: 2200) == nil, "the upstream may show no more than 1000")
         #expect(try await partial(full: 1, total: 1200, size: 300) == nil, "the others may be hidden")
         #expect(try await partial(full: 1, total: 500) == nil)
+        let isCountedInPages = pagination.contains("pages:")
+        #expect(try await (partial(full: 3, total: 2000) == nil) == isCountedInPages, "servers count one page too many")
     }
 
     @Test("lacks none if a page of unknown length is empty before the end that it counts: the others may be hidden")
