@@ -15,9 +15,14 @@ struct ChangeTimes {
     private var lastUnusual: JSONText?
     private var greatest: [Int: JSONText] = [:]
     private var last: JSONText?
+    private var earliest: JSONText?
     private(set) var latest: String?
-    /// A record is later than the one before it: the page is not by change time, newest first.
+    /// A record is later than one before it: the page is not by change time, newest first.
     private(set) var rises = false
+
+    /// Some servers sort by a time a little other than the one that they show. What is out of order by less than the overlap of
+    /// pulls hides no change.
+    private static let disorder = Duration.seconds(60)
 
     /// That of the last record that has one.
     var ending: String? { last.map(text) }
@@ -31,7 +36,7 @@ struct ChangeTimes {
 
     mutating func insert(_ time: JSONText) {
         guard time.kind != .null else { return }
-        rises = rises || last.map { isLater(time, than: $0) } ?? false
+        if !rises { note(time) }
         last = time
         guard time != lastUnusual else { return }
         guard isUsual(time) else {
@@ -48,12 +53,13 @@ struct ChangeTimes {
     }
 
     /// Most pages are in either order, so hardly a time is read for this.
-    private func isLater(_ time: JSONText, than before: JSONText) -> Bool {
-        let mayBe = time.bytes.count != before.bytes.count || before.bytes.lexicographicallyPrecedes(time.bytes)
-        guard mayBe, let before = before.changeTime(clock: clock), let time = time.changeTime(clock: clock) else {
-            return false
-        }
-        return before.isSurely(before: time)
+    private mutating func note(_ time: JSONText) {
+        guard let before = earliest,
+            time.bytes.count != before.bytes.count || before.bytes.lexicographicallyPrecedes(time.bytes),
+            let known = before.changeTime(clock: clock), let read = time.changeTime(clock: clock)
+        else { return earliest = time }
+        rises = read.since(known) > Self.disorder
+        if read < known { earliest = time }
     }
 
     private func isUsual(_ time: JSONText) -> Bool {

@@ -19,7 +19,7 @@ extension ListPull {
         /// Records that the window left out, and the fields that it tests and some record has shown.
         var outside = 0
         var shown: Set<String> = []
-        /// The last page had a record that is later than the one before it; only for a newest-first pull.
+        /// The last page had a record that is later than one before it; only for a newest-first pull.
         var rises = false
     }
 }
