@@ -293,7 +293,7 @@ final class CurlExchange {
             refusal = reason
             return false
         }
-        meter = sockets.descriptor(from: local, to: remote).flatMap { WireMeter($0) }
+        meter = sockets.use(from: local, to: remote, by: id).flatMap { WireMeter($0) }
         defer { hasBegun = true }
         isDropped = hasBegun && (request.isSentOnce || !request.isSafe)
         return !isDropped

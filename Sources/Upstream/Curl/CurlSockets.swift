@@ -11,6 +11,8 @@ final class CurlSockets {
     private let open: OpenSockets
     /// The open ones whose server was checked.
     private var checked: Set<curl_socket_t> = []
+    /// The last exchange of each connection over TCP.
+    private var users: [curl_socket_t: UInt64] = [:]
 
     init(_ options: CurlOptions, _ open: OpenSockets) {
         self.open = open
@@ -59,9 +61,28 @@ final class CurlSockets {
         var port: Int
     }
 
-    /// The open socket of the connection between these ends; nil if there is none, as for a Unix socket.
-    func descriptor(from local: End, to remote: End) -> curl_socket_t? {
-        open.all.first { Self.end(of: $0, getsockname) == local && Self.end(of: $0, getpeername) == remote }
+    /// The open socket of the connection between these ends, which this exchange uses from now on; nil if there is none, as
+    /// for a Unix socket.
+    func use(from local: End, to remote: End, by exchange: UInt64) -> curl_socket_t? {
+        let socket = open.all.first {
+            Self.end(of: $0, getsockname) == local && Self.end(of: $0, getpeername) == remote
+        }
+        if let socket { users[socket] = exchange }
+        return socket
+    }
+
+    /// Ends each connection on which something came after the answer of its last exchange.
+    ///
+    /// libcurl would send another request on it. That is lost if the server has only said by TLS that it leaves, and gets
+    /// the wrong answer if the server has answered twice.
+    func breakUnread(isOver: (_ exchange: UInt64) -> Bool) {
+        for (socket, exchange) in users where isOver(exchange) {
+            var piece = [UInt8](repeating: 0, count: 4096)
+            guard recv(socket, &piece, 1, Int32(MSG_PEEK | MSG_DONTWAIT)) > 0 else { continue }
+            shutdown(socket, Int32(SHUT_RDWR))
+            // To libcurl, it is dead only once there is nothing to read; after the line above, no more comes.
+            while recv(socket, &piece, piece.count, Int32(MSG_DONTWAIT)) > 0 {}
+        }
     }
 
     /// Stops all packets of connections from other addresses, even those that close them.
@@ -90,6 +111,7 @@ final class CurlSockets {
 
     private func close(_ socket: curl_socket_t) -> Int32 {
         checked.remove(socket)
+        users[socket] = nil
         return open.close(socket)
     }
 

@@ -60,6 +60,7 @@ final class CurlWorker {
                 let exchange = try CurlExchange(id, request, options, sockets, continuation)
                 if let networkChangedAt { try exchange.refuseConnections(from: networkChangedAt) }
                 exchange.admit = { [unowned self] in share(of: $0, for: id) }
+                sockets.breakUnread { exchanges[$0] == nil }
                 exchanges[id] = exchange
                 check(curl_multi_add_handle(multi, exchange.handle))
             } catch {

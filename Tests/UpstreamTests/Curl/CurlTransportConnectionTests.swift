@@ -111,6 +111,25 @@ struct CurlTransportConnectionTests {
         #expect(server.acceptedConnections == 2)
     }
 
+    /// After the bytes, the server leaves, or waits.
+    @Test(
+        "a connection on which more came than its answer is not used again: another answer, or TLS's notice of the end",
+        arguments: ["HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nwrong", "\u{15}"], [[ScriptedServer.Step.finish], []])
+    func unread(_ bytes: String, _ end: [ScriptedServer.Step]) async throws {
+        let (isAnswered, hasMore) = (ScriptedServer.Gate(), ScriptedServer.Gate())
+        let first: [ScriptedServer.Step] = [.receive, Self.ok, .pass(isAnswered), .send(bytes)]
+        let left: [ScriptedServer.Step] = [.open(hasMore), .awaitClientLeaving]
+        let server = try ScriptedServer(connections: [first + end + left, [.receive, Self.ok, .receive, Self.ok]])
+        _ = try await transport.send(HTTPRequest(method: "POST", url: server.url))
+        isAnswered.open()
+        hasMore.pass()
+        for _ in 1...2 {
+            let answer = try await transport.send(HTTPRequest(method: "POST", url: server.url))
+            #expect(answer.body == Array("ok".utf8))
+        }
+        #expect(server.acceptedConnections == 2)
+    }
+
     @Test("a safe request lost on a reused connection is sent again")
     func swallowedGet() async throws {
         let server = try ScriptedServer([.receive, Self.ok, .receive, .reset], [.receive, Self.ok])
