@@ -131,6 +131,22 @@ struct RewrittenListTests {
         #expect(try !mayBe(#"[{"id":1,"sku":"y"}]"#))
     }
 
+    @Test("a record whose object, or one in its list, has half of what was sent may be the created one")
+    func halfOfAnObject() async throws {
+        let sent = #"{"street":"1 High St","zip":"ls1","box":null}"#
+        let (creation, entity) = try await creation(#"{"notes":"A","place":\#(sent)}"#)
+        func mayBe(_ place: String) throws -> Bool {
+            creation.mayBe(try JSONText(parsing: #"{"notes":"A","place":\#(place)}"#), of: entity, ["notes", "place"])
+        }
+        #expect(try mayBe(#"{"street":"1 High Street","zip":"LS1","country":"GB"}"#))
+        #expect(try mayBe(#""1 High St, LS1""#))
+        #expect(try !mayBe(#"{"street":"2 High St","zip":"LS2","box":null}"#))
+        #expect(try !mayBe("null"))
+        let line = try await self.mayBe(madeWith: #"[{"sku":"x","count":2,"price":1.005}]"#)
+        #expect(try line(#"[{"id":5,"sku":"x","count":2,"price":1.01}]"#))
+        #expect(try !line(#"[{"id":5,"sku":"y","count":2,"price":1.01}]"#))
+    }
+
     @Test("a list with the same names is no news once the server was seen to rewrite one, and another case or order is")
     func learned() async throws {
         let cache = try await cache(#"{"id":"a","tags":[]}"#)

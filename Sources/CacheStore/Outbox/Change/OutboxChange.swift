@@ -191,7 +191,7 @@ package struct OutboxChange: Sendable, Equatable {
     }
 
     /// Whether a listed record may be the one that the change created, which a person has to decide: `isNearly`, or texts
-    /// that are only alike, times that were moved, or lists from which elements were dropped.
+    /// that are only alike, times that were moved, values that cannot be read, or lists and objects of which a part is kept.
     package func mayBe(_ record: JSONText, of entity: Entity, _ fields: [String]) -> Bool {
         isNearly(record, of: entity, fields)
             || fields.allSatisfy { field in
@@ -200,7 +200,12 @@ package struct OutboxChange: Sendable, Equatable {
                 if sent.kind == .array, value.kind == .array {
                     return sent.elements.isEmpty || value.elements.isEmpty || sent.sharesElement(with: value)
                 }
-                if entity[field: field]?.mayHaveMoved(sent, to: value) == true { return true }
+                if sent.kind == .object, value.kind == .object { return sent.sharesMembers(with: value) }
+                if let known = entity[field: field],
+                    known.isUnreadable(value, like: sent) || known.mayHaveMoved(sent, to: value)
+                {
+                    return true
+                }
                 guard let sent = sent.string, let value = value.string else { return false }
                 return TextLikeness.mayBecome(sent, value)
             }
@@ -239,7 +244,17 @@ extension JSONText {
     fileprivate func sharesElement(with other: JSONText) -> Bool {
         let (mine, theirs) = (elements, other.elements)
         return !Set(mine.map { EquivalenceKey($0) }).isDisjoint(with: theirs.map { EquivalenceKey($0) })
-            || mine.prefix(20).contains { mine in theirs.prefix(20).contains { mine.isKept(in: $0) } }
+            || mine.prefix(20).contains { mine in theirs.prefix(20).contains { mine.mayBeKept(in: $0) } }
+    }
+
+    private func mayBeKept(in other: JSONText) -> Bool {
+        kind == .object && other.kind == .object ? sharesMembers(with: other) : isKept(in: other)
+    }
+
+    /// Whether at least half of what this object has is in another one.
+    fileprivate func sharesMembers(with other: JSONText) -> Bool {
+        let (sent, shown) = (lastMembers.filter { $0.value.kind != .null }, other.lastMembers)
+        return sent.count { name, value in shown[name].map { value.isKept(in: $0) } ?? false } * 2 >= sent.count
     }
 }
 

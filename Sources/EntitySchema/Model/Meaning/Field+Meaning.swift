@@ -75,22 +75,6 @@ extension Field {
         return theirs.milliseconds % unit == 0 || !directed && mine.milliseconds % unit == 0
     }
 
-    /// Whether a server that rounds times to some minutes, or reads them by another clock, may have made `answer` of a time or a
-    /// day. That is never enough to take both for the same.
-    package func mayHaveMoved(_ sent: JSONText, to answer: JSONText) -> Bool {
-        guard kind == .time || kind == .date, let mine = meant(sent).string.flatMap(Timestamp.init(iso8601:)),
-            let theirs = meant(answer).string.flatMap(Timestamp.init(iso8601:))
-        else { return false }
-        let (minute, hour): (Int64, Int64) = (60_000, 3_600_000)
-        let distance = abs(mine.milliseconds - theirs.milliseconds)
-        guard kind == .time else { return distance <= 24 * hour }
-        // No zone's clock is further from UTC.
-        if distance % hour == 0 { return distance <= 14 * hour }
-        return [5, 6, 10, 15, 30].contains {
-            theirs.milliseconds % ($0 * minute) == 0 && distance < $0 * minute
-        }
-    }
-
     private func isSameText(
         _ one: JSONText, _ other: JSONText, _ forms: Set<NormalForm>, _ directed: Bool
     ) -> Bool {
