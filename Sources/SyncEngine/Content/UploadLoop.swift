@@ -53,7 +53,8 @@ actor UploadLoop {
                 return max(next.since(time), barWait, .seconds(1))
             }
             let ready = try environment.store.readyChanges(limit: 1, at: time, in: .content)
-            return ready.isEmpty ? nil : PushLoop.longestWait
+            guard !ready.isEmpty else { return nil }
+            return barWait > .zero ? min(barWait, PushLoop.longestWait) : PushLoop.longestWait
         } catch {
             return UnwrittenOutcomes.wait
         }

@@ -169,7 +169,8 @@ struct PushDrain {
     private func ready(limit: Int, _ room: Int, notOf inFlight: Set<Int64>) async throws -> [OutboxChange] {
         if let barred = await admission.barred() {
             let others = try due(limit: 1, room, notOf: inFlight.union(barred))
-            return others.isEmpty ? try due(limit: 1, room, notOf: inFlight) : others
+            guard others.isEmpty, try !givesWay(barred) else { return others }
+            return try due(limit: 1, room, notOf: inFlight)
         }
         let allowance = await admission.allowance()
         guard allowance != .all else { return try due(limit: limit, room, notOf: inFlight) }
@@ -181,6 +182,13 @@ struct PushDrain {
             return untried
         }
         return [trial] + untried.prefix(limit - 1)
+    }
+
+    /// Whether changes of fields, which were not barred, go before the barred contents: these are at the trial first, and would
+    /// take each.
+    private func givesWay(_ barred: Set<Int64>) throws -> Bool {
+        guard pusher.lane == .content else { return false }
+        return try !store.readyChanges(limit: 1, at: pusher.monotonicNow(), notOf: barred).isEmpty
     }
 
     private func due(limit: Int, _ room: Int, notOf others: Set<Int64>) throws -> [OutboxChange] {
