@@ -33,7 +33,7 @@ struct ContentWriter {
             return try writer.rebuildDocument(over: key)
         }
         let waiting = changes.filter { $0.content != nil }
-        // The same content again is no change; after a failure it asks for another attempt.
+        // The same content again is no change, where that is known; after a failure it asks for another attempt.
         if let last = waiting.last {
             if last.content == column, last.state != .failed { return }
         } else if try kept(key, record) == column {
@@ -88,8 +88,10 @@ struct ContentWriter {
         return [ChangeLogReason.edited.member, ("operation", "content"), ("values", values ?? .object([:]))]
     }
 
-    /// The hash of the local content; nil when the server has different content by now.
+    /// The hash of the local content; nil when the server has different content by now, or may have: no record shows that others
+    /// have replaced what is at a path.
     private func kept(_ key: String, _ record: RecordRow.Content) throws -> String? {
+        guard entity.content?.address != nil || entity.content?.upload == nil else { return nil }
         let row = try Row.fetchOne(
             db.cachedStatement(sql: "SELECT _content, _content_address FROM \(table.name) WHERE _key = ?"),
             arguments: [key])

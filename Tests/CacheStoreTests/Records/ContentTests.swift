@@ -160,6 +160,17 @@ struct ContentTests {
         #expect(try store.pendingCount() == PendingCount(pending: 1, failed: 0))
     }
 
+    @Test(arguments: [("url: url", "/a", 0), (#"path: "/photos/{id}/file""#, "/photos/a/file", 1)])
+    func `sends the same content again only if others may have replaced it unseen`(
+        place: String, address: String, uploads: Int
+    ) async throws {
+        let cache = try TestCache(schema: Self.home.replacing("url: url", with: place))
+        _ = try await cache.pull("photos", #"[{"id":"a","url":"/a"}]"#)
+        try await cache.store.keep(one, of: "a", "photos", from: address, at: TestCache.now) {}
+        try await cache.store.write(at: TestCache.now) { try $0.setContent("photos", key: "a", one) }
+        #expect(try cache.store.readyChanges(limit: 9, at: TestCache.now, in: .content).count == uploads)
+    }
+
     @Test func `shows the server's content again when an upload is discarded`() async throws {
         try await pulled()
         try await store.keep(one, of: "a", "photos", from: "/a", at: TestCache.now) {}
