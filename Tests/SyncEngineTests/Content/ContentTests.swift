@@ -135,6 +135,22 @@ struct ContentTests {
         #expect(upstream.uploads.count == (isThere ? 1 : 2))
     }
 
+    @Test(arguments: [
+        [UpstreamError.barred(status: 303, "answered 303")],
+        [.unclear(status: nil, "cut off"), .refused(status: 409, "answered 409: there is one")],
+    ])
+    func `an upload that is redirected, or refused after a lost answer, is done if the content is there`(
+        _ answers: [UpstreamError]
+    ) async throws {
+        for answer in answers { upstream.fail(answer) }
+        try await running {
+            try await put(Self.png, on: "a")
+            try await store.until { try store.pendingCount().pending == 0 }
+        }
+        #expect(try store.pendingCount().failed == 0)
+        #expect(upstream.uploads.count == answers.count)
+    }
+
     @Test func `fails an upload without its file`() async throws {
         try await running {
             upstream.hold()

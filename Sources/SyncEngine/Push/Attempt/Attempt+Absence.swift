@@ -102,6 +102,8 @@ extension Attempt {
     func confirmRedirect(_ error: UpstreamError) async throws -> Ending {
         if change.operation != .create {
             do {
+                // Many programs answer so when they took what was sent.
+                if change.isContentOnly, try await isStored() { return Ending(.acknowledged(record: nil)) }
                 _ = try await reader.record(of: entity, known: change.address)
             } catch UpstreamError.another(let message) {
                 let advice = "\(message), so the two may have been merged: discard this change, and make it there"

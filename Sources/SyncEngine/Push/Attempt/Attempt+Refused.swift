@@ -11,9 +11,10 @@ extension Attempt {
     /// or the order is closed by this edit. Also a first attempt may be refused because someone else has deleted the record,
     /// or has taken the same step.
     func outcome(ofRefusal failure: PushFailure) async throws -> PushOutcome {
-        guard !change.isContentOnly else { return .failed(failure) }
         do {
             switch change.operation {
+            case .update where change.isContentOnly:
+                return try await change.isTried && isStored() ? .acknowledged(record: nil) : .failed(failure)
             case .create where change.isTried:
                 guard hasLookUp else { return .failed(unclear(failure)) }
                 return try await outcome(ofRepeat: failure)
