@@ -137,7 +137,7 @@ struct ContentTests {
 
     @Test(arguments: [
         [UpstreamError.barred(status: 303, "answered 303")],
-        [.unclear(status: nil, "cut off"), .refused(status: 409, "answered 409: there is one")],
+        [.unclear(status: nil, "cut off"), .refused(status: 422, "answered 422: there is one")],
     ])
     func `an upload that is redirected, or refused after a lost answer, is done if the content is there`(
         _ answers: [UpstreamError]
