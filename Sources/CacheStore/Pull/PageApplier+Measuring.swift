@@ -56,6 +56,6 @@ extension PageOutcome {
         // SQLite reuses the greatest `_pk` when its row is deleted; it is then another record's.
         knownUpTo = page.knownUpTo.map { min($0, knownUpTo) } ?? 0
         if page.knownUpTo == nil { known = [] }
-        if !page.wantsEnding { (endingChange, rises) = (nil, false) }
+        if !page.wantsEnding { endingChange = nil }
     }
 }

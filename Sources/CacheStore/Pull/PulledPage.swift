@@ -163,7 +163,7 @@ package struct PageOutcome: Sendable, Equatable {
     /// The latest change time of the page and, for a pull by newest first, that of its last record, as normalized text.
     package var latestChange: String?
     package var endingChange: String?
-    /// For such a pull, whether a record is later than one before it.
+    /// Whether a record is later than one before it.
     package var rises = false
     /// How late its latest record is, in milliseconds before the watermark.
     package var lateness: Int64 = 0

@@ -110,7 +110,9 @@ extension ListPull.Progress {
 
     /// Why a list of changes may lack some, or is read to its last page because that is not in order either, in words.
     func doubt(of list: ListReading) -> String? {
-        guard list.skips == nil, rises, pull.position == nil, list.pages > 1 else { return list.skips }
+        guard list.skips == nil, pull.kind == .newest, rises, pull.position == nil, list.pages > 1 else {
+            return list.skips
+        }
         return """
             it is not by change time, newest first, so each pull reads all of it; let query sort it, or set another mode
             """
