@@ -10,10 +10,12 @@ import Testing
 struct TriedConflictTests {
     private let now = TestCache.now
 
-    /// With such an edit of the notes, and a page of the server's version after it. Returns the key of the attempt.
-    private func tried(_ policy: String, then server: String) async throws -> (cache: TestCache, key: String) {
+    /// With such an edit, and a page of the server's version after it. Returns the key of the attempt.
+    private func tried(
+        _ policy: String, _ edit: String = #"{"notes":"mine"}"#, then server: String
+    ) async throws -> (cache: TestCache, key: String) {
         let cache = try await TestCache.with(orders: #"[{"id":"a","notes":"n"}]"#, conflict: policy)
-        try await cache.change("orders", "a", #"{"notes":"mine"}"#)
+        try await cache.change("orders", "a", edit)
         let change = try await cache.begun()
         let lost = PushFailure(.timeout, message: "no answer")
         try await cache.store.finish(change.id, .waiting(lost, at: now, counted: true), at: now)
@@ -41,5 +43,14 @@ struct TriedConflictTests {
     func sameKey() async throws {
         let (cache, key) = try await tried("local_wins", then: #"{"id":"a","notes":"mine","total":1}"#)
         #expect(try cache.store.readyChanges(limit: 1, at: now).first?.idempotencyKey == key)
+    }
+
+    @Test("a field that has arrived is no conflict beside one that others have changed since")
+    func arrivedField() async throws {
+        let edit = #"{"notes":"mine","total":5}"#
+        let (cache, _) = try await tried("server_wins", edit, then: #"{"id":"a","notes":"theirs","total":5}"#)
+        let conflicts = try cache.store.conflicts(before: nil, open: false, limit: 9).conflicts
+        #expect(conflicts.map { $0["field"]?.string } == ["notes"])
+        #expect(try cache.store.pendingCount().pending == 0)
     }
 }
