@@ -274,6 +274,9 @@ import Testing
         try "shop https://b.example 4 2".write(toFile: "\(folder)/shop-4.db", atomically: true, encoding: .utf8)
         let left = try state(here).left(byOthersThan: "1", besides: "\(folder)/shop-1.db")
         #expect(left.map(\.path) == ["\(folder)/shop-2.db"] && left.map(\.account) == ["2"])
+        // The cache in use is new, and does not have its account yet.
+        let all = try state(here).left(byOthersThan: nil, besides: "\(folder)/shop-5.db")
+        #expect(all.map(\.account) == ["2", "1"])
     }
 
     @Test("changes of another account or upstream are not taken")

@@ -246,9 +246,11 @@ extension Service {
             + state.leftByOtherSchemas().map { path, schema in
                 "\(path) has queued changes of the schema \(schema) that are not sent; use that schema until they are"
             }
-        guard let account = try store.account() else { return elsewhere }
+        // A new cache does not have its account yet.
+        let account = try store.account()
+        let own = account.map { state.left(by: $0, besides: store.path) } ?? []
         return elsewhere
-            + state.left(by: account, besides: store.path).map { path in
+            + own.map { path in
                 "\(path) has queued changes of this account that are not sent; restart the daemon when nothing is queued, "
                     + "and it takes that database"
             }

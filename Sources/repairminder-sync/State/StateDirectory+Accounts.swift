@@ -51,8 +51,9 @@ extension StateDirectory {
         }
     }
 
-    /// Other databases of this schema and upstream where changes of other accounts wait, with the account.
-    func left(byOthersThan account: String, besides path: String) -> [(path: String, account: String)] {
+    /// Other databases of this schema and upstream where changes of other accounts wait, with the account; of any account if
+    /// none is given.
+    func left(byOthersThan account: String?, besides path: String) -> [(path: String, account: String)] {
         named.sorted().compactMap { other in
             guard let found = ownerOf(other)?.account, found != account, left(by: found, besides: path).contains(other)
             else { return nil }
