@@ -91,12 +91,13 @@ struct ConflictResolver {
         try context.sealers[conflict.entity].opened(record)
     }
 
-    /// Creates the record again from the fields that a creation can send.
+    /// Creates the record again from the fields that a creation can send, under another key if callers may not give it this one.
     private func recreate(_ document: JSONText?, _ writer: ChangeWriter) throws {
         let entity = writer.table.entity
         let document = document ?? .object([:])
         let members = (document.members + entity.movedFields(of: document)).filter { name, value in
-            entity[field: name] != nil && value.kind != .null && entity.canSend(name, by: .create)
+            if name == entity.key, let form = entity.keyForm, !form.accepts(value.plain) { return false }
+            return entity[field: name] != nil && value.kind != .null && entity.canSend(name, by: .create)
         }
         _ = try writer.create(.object(members: members))
     }

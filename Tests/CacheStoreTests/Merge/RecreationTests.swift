@@ -79,6 +79,20 @@ struct RecreationTests {
         #expect(creation.body["title"] == "t" && creation.body["notes"] == "mine")
     }
 
+    @Test("so has one whose key the upstream makes, which an undo leaves out")
+    func undoneWithoutKey() async throws {
+        let schema = "  orders:\n    conflict: server_wins\n    key: { field: id, made: server }\n"
+        let cache = try TestCache(schema: TestCache.shop.replacing("  orders:\n", with: schema))
+        _ = try await cache.pull("orders", #"[{"id":"a","notes":"n","total":1}]"#)
+        try await cache.store.update("orders", key: "a", body: JSONText(parsing: #"{"notes":"mine"}"#), at: now)
+        _ = try await cache.pull("orders", #"[{"id":"a","deleted_at":"2026-11-21T00:00:00Z"}]"#)
+        let conflict = try #require(try cache.store.conflicts(before: nil, open: false, limit: 1).conflicts.first)
+        try await cache.store.undo(Int64(try #require(conflict["id"]?.integer)), at: now)
+        let creation = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
+        #expect(creation.operation == .create && creation.key != "a")
+        #expect(creation.body["notes"] == "mine" && creation.body["total"] == 1)
+    }
+
     @Test("members that its creation cannot send go when the server has accepted it without showing it")
     func unsentMembers() async throws {
         let cache = try TestCache(
