@@ -68,7 +68,7 @@ struct EntityTableAdapter {
         throw CacheError.incompatible(
             """
             the schema now names \(table.entity.key) as the key of \(table.entity.name), but this cache is keyed by \
-            \(known); name \(known) again, or start with an empty state_dir
+            \(known); name \(known) again until no change is queued, then start with an empty state_dir
             """)
     }
 

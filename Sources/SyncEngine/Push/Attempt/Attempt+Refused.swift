@@ -14,7 +14,8 @@ extension Attempt {
         do {
             switch change.operation {
             case .update where change.isContentOnly:
-                return try await change.isTried && isStored() ? .acknowledged(record: nil) : .failed(failure)
+                guard change.isTried, try await isStored() else { return .failed(failure) }
+                return .acknowledged(record: nil)
             case .create where change.isTried:
                 guard hasLookUp else { return .failed(unclear(failure)) }
                 return try await outcome(ofRepeat: failure)
