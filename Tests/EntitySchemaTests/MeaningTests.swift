@@ -101,26 +101,21 @@ struct MeaningTests {
         #expect(field(.time).forms(from: sent, to: answer) == nil && !field(.string).mayHaveMoved(sent, to: answer))
     }
 
-    @Test(
-        "a value that is not of the field's type does not say what was sent",
-        arguments: [
-            (
-                Field.Kind.money, "12.5", [#""$12.50""#, #""1.234,50""#, #"{"amount":12.5}"#],
-                ["13", #""12.00""#, "null"]
-            ),
-            (.integer, "1234567890123456789", ["1234567890123456800", "1.2345678901234568e+18"], ["7"]),
-            (.boolean, "true", [#""yes""#, #""Y""#], ["false", "0", "null", #""""#]),
-            (.date, #""2026-11-25""#, [#""11/25/2026""#, "1795564800"], [#""2026-11-20""#, "null"]),
-            (.time, #""2026-11-25T10:11:12Z""#, ["1795601472", #""25 Nov 2026 10:11""#], [#""2026-11-20T10:00:00Z""#]),
-            (.enum([]), #""open""#, ["1", #"{"id":1}"#], [#""new""#]),
-            (.string, #""a""#, [#"{"text":"a"}"#], [#""b""#, "5"]),
-            (
-                .reference(to: "orders"), #""5""#, [#""/api/orders/5""#, #"{"id":5}"#],
-                [#""15""#, #""/api/orders/15""#]
-            ),
-            (.list, #"["a"]"#, [#""a""#, #"{"data":["a"]}"#, "1"], [#"["b"]"#]),
-            (.object, #"{"a":1}"#, [#""a: 1""#], ["{}"]),
-        ])
+    /// Of each field what was sent, values that do not say so, and others.
+    private static let rewritten: [(Field.Kind, String, [String], [String])] = [
+        (.money, "12.5", [#""$12.50""#, #""1.234,50""#, #"{"amount":12.5}"#], ["13", #""12.00""#, "null"]),
+        (.integer, "1234567890123456789", ["1234567890123456800", "1.2345678901234568e+18"], ["7"]),
+        (.boolean, "true", [#""yes""#, #""Y""#], ["false", "0", "null", #""""#]),
+        (.date, #""2026-11-25""#, [#""11/25/2026""#, "1795564800"], [#""2026-11-20""#, "null"]),
+        (.time, #""2026-11-25T10:11:12Z""#, ["1795601472", #""25 Nov 2026 10:11""#], [#""2026-11-20T10:00:00Z""#]),
+        (.enum([]), #""open""#, ["1", #"{"id":1}"#], [#""new""#]),
+        (.string, #""a""#, [#"{"text":"a"}"#], [#""b""#, "5"]),
+        (.reference(to: "orders"), #""5""#, [#""/api/orders/5""#, #"{"id":5}"#], [#""15""#, #""/api/orders/15""#]),
+        (.list, #"["a"]"#, [#""a""#, #"{"data":["a"]}"#, "1"], [#"["b"]"#]),
+        (.object, #"{"a":1}"#, [#""a: 1""#], ["{}"]),
+    ]
+
+    @Test("a value that is not of the field's type does not say what was sent", arguments: rewritten)
     func unreadable(kind: Field.Kind, sent: String, unreadable: [String], readable: [String]) throws {
         for value in unreadable { #expect(field(kind).isUnreadable(try json(value), like: try json(sent)), "\(value)") }
         for value in readable { #expect(!field(kind).isUnreadable(try json(value), like: try json(sent)), "\(value)") }
