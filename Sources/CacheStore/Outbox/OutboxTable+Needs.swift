@@ -110,8 +110,20 @@ extension OutboxTable {
         }
     }
 
-    /// Lets a change that was edited wait for these alone: it may refer to other records, or be in another group.
+    /// Lets a change that was edited wait for these alone: it may refer to other records, or be in another group. Those behind it
+    /// in its former group go on waiting for those before it.
     func depend(_ id: Int64, onlyOn needs: Set<Int64>) throws {
+        try db.cachedStatement(
+            sql: """
+                INSERT INTO sync_dependency
+                SELECT waiting.change_id, needed.needs_id FROM sync_dependency AS waiting
+                  JOIN sync_dependency AS needed ON needed.change_id = waiting.needs_id
+                  JOIN sync_outbox AS later ON later.id = waiting.change_id
+                  JOIN sync_outbox AS ahead ON ahead.id = needed.needs_id
+                WHERE waiting.needs_id = ? AND later.order_group = ahead.order_group
+                ON CONFLICT DO NOTHING
+                """
+        ).execute(arguments: [id])
         try db.cachedStatement(sql: "DELETE FROM sync_dependency WHERE change_id = ?").execute(arguments: [id])
         try depend(id, on: needs)
     }

@@ -90,7 +90,7 @@ struct OutboxTable {
                 WHERE id = ?
                 """
         ).execute(arguments: [last.body.text, last.base.text, last.edited.text, group, trace?.stored, last.id])
-        if former.isSubset(of: needs) {
+        if group == nil, former.isSubset(of: needs) {
             try depend(last.id, on: needs)
         } else {
             try depend(last.id, onlyOn: self.needs(of: joined, before: last.id))

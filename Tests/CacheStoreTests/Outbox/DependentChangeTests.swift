@@ -189,6 +189,23 @@ struct DependentChangeTests {
         #expect(try ready() == ["moved"])
     }
 
+    @Test("a new one that moves to another group waits for those there, and those behind it for those before it")
+    func orderOfBothGroups() async throws {
+        let cache = try TestCache(schema: Self.schema + "\n    order_within: text")
+        for (key, group) in [("there", "u"), ("first", "t"), ("moved", "t"), ("last", "t")] {
+            _ = try await cache.make("notes", #"{"id":"\#(key)","text":"\#(group)"}"#)
+        }
+        try await cache.change("notes", "moved", #"{"text":"u"}"#)
+        func ready() throws -> [String] { try cache.store.readyChanges(limit: 9, at: TestCache.now).map(\.key) }
+        #expect(try ready() == ["there", "first"])
+        try await cache.send(answer: #"{"id":"there","text":"u"}"#)
+        let moved = try #require(try cache.store.readyChanges(limit: 9, at: TestCache.now).last)
+        try #require(moved.key == "moved")
+        #expect(try await cache.store.begin(moved, at: TestCache.now))
+        try await cache.store.finish(moved.id, .acknowledged(record: nil), at: TestCache.now)
+        #expect(try ready() == ["first"])
+    }
+
     @Test("an edit that refers to its own record waits for the creation also when it no longer does")
     func ownCreation() async throws {
         let cache = try TestCache(schema: Self.schema)
