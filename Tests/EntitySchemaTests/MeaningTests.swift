@@ -93,7 +93,7 @@ struct MeaningTests {
             ("08:03:20Z", "08:35:00Z", false), ("08:03:20Z", "08:03:20+01:00", true),
             ("22:03:20Z", "07:03:20Z", false), ("08:03:20.345Z", "09:03:20", true), ("08:03:20Z", "10:03:00", true),
             ("08:03:20Z", "13:33:20", true), ("08:03:20Z", "13:48:20", true), ("08:03:20Z", "09:33:20", false),
-            ("08:03:20.345Z", "09:03:22", false),
+            ("08:03:20.345Z", "09:03:22", false), ("08:03:20Z", "05:33:20", true),
         ])
     func movedTimes(_ sent: String, _ answer: String, _ mayBe: Bool) throws {
         let (sent, answer) = (try json("\"2026-11-21T\(sent)\""), try json("\"2026-11-21T\(answer)\""))
