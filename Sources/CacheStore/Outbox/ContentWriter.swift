@@ -91,13 +91,25 @@ struct ContentWriter {
     /// The hash of the local content; nil when the server has different content by now, or may have: no record shows that others
     /// have replaced what is at a path.
     private func kept(_ key: String, _ record: RecordRow.Content) throws -> String? {
-        guard entity.content?.address != nil || entity.content?.upload == nil else { return nil }
         let row = try Row.fetchOne(
-            db.cachedStatement(sql: "SELECT _content, _content_address FROM \(table.name) WHERE _key = ?"),
+            db.cachedStatement(
+                sql: """
+                    SELECT _content, _content_address, (
+                      SELECT at FROM sync_change_log WHERE seq = _acknowledged AND fields IS NULL) AS sent_at
+                    FROM \(table.name) WHERE _key = ?
+                    """),
             arguments: [key])
         let address = entity.contentAddress(
             of: try FarValues(schema: context.schema, db: db).added(to: record.document, as: record.remote, of: entity))
         guard let row, row["_content_address"] as String? == address else { return nil }
-        return row["_content"]
+        let isShown = entity.content?.address != nil || entity.content?.upload == nil
+        return isShown || wasJustSent(row["sent_at"]) ? row["_content"] : nil
+    }
+
+    /// Whether the content was sent so recently that it counts as the server's. Else a hook that sets it after each change of the
+    /// record would send it without end: each upload is such a change.
+    private func wasJustSent(_ time: Int64?) -> Bool {
+        guard let time else { return false }
+        return (.zero..<Duration.seconds(60)).contains(context.now.since(Timestamp(milliseconds: time)))
     }
 }

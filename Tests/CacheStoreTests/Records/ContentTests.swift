@@ -171,6 +171,22 @@ struct ContentTests {
         #expect(try cache.store.readyChanges(limit: 9, at: TestCache.now, in: .content).count == uploads)
     }
 
+    @Test(arguments: [(59, 0), (61, 1)])
+    func `sends the same content to a path again only a minute after it was sent`(
+        seconds: Int, uploads: Int
+    ) async throws {
+        let cache = try TestCache(schema: Self.home.replacing("url: url", with: #"path: "/photos/{id}/file""#))
+        _ = try await cache.pull("photos", #"[{"id":"a"}]"#)
+        func set(at time: Timestamp) async throws -> [OutboxChange] {
+            try await cache.store.write(at: time) { try $0.setContent("photos", key: "a", one) }
+            return try cache.store.readyChanges(limit: 9, at: time, in: .content)
+        }
+        let first = try #require(try await set(at: TestCache.now).first)
+        #expect(try await cache.store.begin(first, at: TestCache.now))
+        try await cache.store.finish(first.id, .acknowledged(record: nil), at: TestCache.now)
+        #expect(try await set(at: TestCache.now + .seconds(seconds)).count == uploads)
+    }
+
     @Test func `shows the server's content again when an upload is discarded`() async throws {
         try await pulled()
         try await store.keep(one, of: "a", "photos", from: "/a", at: TestCache.now) {}
