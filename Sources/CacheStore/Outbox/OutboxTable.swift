@@ -93,7 +93,7 @@ struct OutboxTable {
         if group == nil, former.isSubset(of: needs) {
             try depend(last.id, on: needs)
         } else {
-            try depend(last.id, onlyOn: self.needs(of: joined, before: last.id))
+            try depend(last.id, onlyOn: self.needs(of: joined, before: last.id).filter { $0 < last.id })
         }
         waiting[place] = last
         return place
