@@ -11,6 +11,8 @@ internal import Synchronization
 package final class CurlTransport: HTTPTransport {
     private let mailbox = CurlMailbox()
     private let patience: Duration
+    /// How long one look at the connections takes.
+    private static let look = Duration.milliseconds(100)
     private let nextID = Atomic<UInt64>(0)
     private let thread: Mutex<pthread_t?>
 
@@ -29,7 +31,7 @@ package final class CurlTransport: HTTPTransport {
     /// - `answerLimit` is how many bytes all large answers may have together, from their arrival until they are released.
     /// - `refusal` looks at each connection before a request is sent, and returns why none may be; libcurl has sent nothing
     ///   until then, unless the server uses TLS.
-    /// - `patience` is how long the thread may stay in one call of libcurl.
+    /// - `patience` is how long the thread may stay in one call of libcurl that reads.
     ///
     /// Throws `.unreachable` when the machine has no thread or memory left.
     package init(
@@ -38,7 +40,7 @@ package final class CurlTransport: HTTPTransport {
         localAddresses: @escaping @Sendable () -> Set<String>? = LocalAddresses.usable,
         isLinkDown: @escaping @Sendable (UnsafeRawPointer) -> Bool = { _ in false },
         ownAddresses: [(address: String, port: UInt16)] = [], answerLimit: Int = 8 << 20,
-        refusal: (@Sendable (_ descriptor: Int32) -> String?)? = nil, patience: Duration = .seconds(10)
+        refusal: (@Sendable (_ descriptor: Int32) -> String?)? = nil, patience: Duration = .seconds(4)
     ) throws(TransportError) {
         self.patience = patience
         guard Self.libraryState == CURLE_OK else { throw .unreachable("libcurl cannot be initialised") }
@@ -74,13 +76,17 @@ package final class CurlTransport: HTTPTransport {
         return try outcome.get()
     }
 
-    /// Breaks all connections if the thread stays in one call of libcurl. That reads messages of TLS that are only for the
-    /// connection as long as they come fast, without a look at deadlines or at other requests.
+    /// Breaks the connection that keeps the thread in one call of libcurl. That reads messages of TLS that are only for the
+    /// connection as long as they come fast, without a look at deadlines or at other requests. Where nothing is read, this
+    /// machine is slow, as a disk for a body may be: then all connections are left as they are.
     private func watch() -> Task<Void, any Error> {
         Task { [mailbox, patience] in
             while true {
                 try await Task.sleep(for: patience)
-                if mailbox.isStuck(for: patience) { mailbox.sockets.breakAll() }
+                guard mailbox.isStuck(for: patience) else { continue }
+                let before = mailbox.sockets.bytesRead
+                try await Task.sleep(for: Self.look)
+                if mailbox.isStuck(for: patience) { mailbox.sockets.breakThose(readSince: before) }
             }
         }
     }

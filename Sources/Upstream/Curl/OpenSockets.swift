@@ -28,11 +28,37 @@ final class OpenSockets: Sendable {
         }
     }
 
-    /// Ends all connections: the kernel refuses what their servers send from here on.
-    func breakAll() {
+    /// How many bytes of each connection over TCP were read so far.
+    var bytesRead: [curl_socket_t: Int] {
         sockets.withLock { sockets in
-            for (socket, cookie) in sockets where Self.isSame(socket, cookie) { shutdown(socket, Int32(SHUT_RDWR)) }
+            var bytes: [curl_socket_t: Int] = [:]
+            for (socket, cookie) in sockets where Self.isSame(socket, cookie) {
+                bytes[socket] = Self.bytesRead(of: socket)
+            }
+            return bytes
         }
+    }
+
+    /// Ends the connections of which something was read since `bytesRead` was `before`.
+    func breakThose(readSince before: [curl_socket_t: Int]) {
+        let now = bytesRead
+        breakAll { now[$0, default: 0] > before[$0, default: .max] }
+    }
+
+    /// Ends all connections, or these: the kernel refuses what their servers send from here on.
+    func breakAll(where isMeant: (curl_socket_t) -> Bool = { _ in true }) {
+        sockets.withLock { sockets in
+            for (socket, cookie) in sockets where isMeant(socket) && Self.isSame(socket, cookie) {
+                shutdown(socket, Int32(SHUT_RDWR))
+            }
+        }
+    }
+
+    /// Nil for another socket than TCP's.
+    private static func bytesRead(of socket: curl_socket_t) -> Int? {
+        var unread: Int32 = 0
+        guard ioctl(socket, UInt(FIONREAD), &unread) == 0 else { return nil }
+        return WireMeter.received(by: socket).map { $0 - Int(unread) }
     }
 
     private static func isSame(_ socket: curl_socket_t, _ cookie: UInt64) -> Bool {

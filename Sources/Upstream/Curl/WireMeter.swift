@@ -42,7 +42,7 @@ struct WireMeter {
 
     /// All bytes that the kernel has received on a TCP connection, unread ones too: `tcpi_bytes_received` of `tcp_info`
     /// (linux/tcp.h), the seventeenth word. Nil for another socket.
-    private static func received(by socket: Int32) -> Int? {
+    static func received(by socket: Int32) -> Int? {
         var words = [UInt64](repeating: 0, count: 17)
         let all = socklen_t(words.count * MemoryLayout<UInt64>.size)
         var size = all

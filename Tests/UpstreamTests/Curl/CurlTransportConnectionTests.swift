@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Synchronization
 import Testing
 
@@ -42,43 +43,67 @@ struct CurlTransportConnectionTests {
         }
     }
 
-    /// Sends a request during whose answer libcurl stays in one call until its connection is broken, as in a flood of TLS.
-    /// Returns once it does.
-    private func stuckRequest(_ transport: CurlTransport) async throws -> Task<HTTPResponse, any Error> {
+    /// Sends a request during whose answer libcurl stays in one call and reads what comes until its connection is broken, as in
+    /// a flood of TLS. Returns once it does.
+    private func stuckRequest() async throws -> (transport: CurlTransport, task: Task<HTTPResponse, any Error>) {
+        let connection = Atomic<Int32>(-1)
+        let note: @Sendable (Int32) -> String? = { descriptor in
+            _ = connection.compareExchange(expected: -1, desired: descriptor, ordering: .relaxed)
+            return nil
+        }
+        let impatient = try CurlTransport(userAgent: "test", refusal: note, patience: .milliseconds(200))
         let (bodies, body) = AsyncStream.makeStream(of: Void.self)
-        let isBroken = ScriptedServer.Gate()
         let flood = try ScriptedServer([
-            .receive, .send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\npart"), .awaitClientLeaving, .open(isBroken),
+            .receive, .send("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\npart"), .trickle(UInt8(ascii: "x")),
         ])
         var request = HTTPRequest(url: flood.url)
         request.sink = BodySink { _ in
             body.yield()
-            isBroken.pass()
+            var wait = pollfd(fd: connection.load(ordering: .relaxed), events: Int16(POLLIN), revents: 0)
+            var byte: UInt8 = 0
+            while poll(&wait, 1, -1) > 0, recv(wait.fd, &byte, 1, 0) > 0 {}
             return true
         }
         let sent = request
         let task = Task<HTTPResponse, any Error> {
             defer { withExtendedLifetime(flood) {} }
-            return try await transport.send(sent)
+            return try await impatient.send(sent)
         }
         for await _ in bodies { break }
-        return task
+        return (impatient, task)
     }
 
-    @Test("connections are broken if libcurl stays in one call while another request waits")
+    @Test("a connection is broken if libcurl stays in one call that reads it while another request waits")
     func stuck() async throws {
-        let impatient = try CurlTransport(userAgent: "test", patience: .milliseconds(200))
-        let broken = try await stuckRequest(impatient)
+        let (impatient, broken) = try await stuckRequest()
         let server = try ScriptedServer([.receive, Self.ok])
         #expect(try await impatient.send(HTTPRequest(url: server.url)).status == 200)
         await #expect(throws: TransportError.self) { try await broken.value }
     }
 
-    @Test("connections are broken if libcurl stays in one call, also when nothing else waits")
+    @Test("a connection is broken if libcurl stays in one call that reads it, also when nothing else waits")
     func stuckAlone() async throws {
-        let impatient = try CurlTransport(userAgent: "test", patience: .milliseconds(200))
-        let broken = try await stuckRequest(impatient)
+        let (impatient, broken) = try await stuckRequest()
         await #expect(throws: TransportError.self) { try await broken.value }
+        withExtendedLifetime(impatient) {}
+    }
+
+    @Test("connections are not broken while a body is stored slowly")
+    func slowDisk() async throws {
+        let impatient = try CurlTransport(userAgent: "test", patience: .milliseconds(200))
+        let gate = ScriptedServer.Gate()
+        let slow = try ScriptedServer([.receive, .pass(gate), Self.ok])
+        let change = Task { try await impatient.send(HTTPRequest(method: "POST", url: slow.url)) }
+        #expect(await slow.nextRequest() != nil)
+        let server = try ScriptedServer([.receive, Self.ok])
+        var request = HTTPRequest(url: server.url)
+        request.sink = BodySink { _ in
+            usleep(1_000_000)
+            return true
+        }
+        #expect(try await impatient.send(request).status == 200)
+        gate.open()
+        #expect(try await change.value.status == 200)
     }
 
     @Test("connections are not broken while libcurl waits for the server")
