@@ -254,7 +254,8 @@ extension JSONText {
     /// Whether at least half of what this object has is in another one.
     fileprivate func sharesMembers(with other: JSONText) -> Bool {
         let (sent, shown) = (lastMembers.filter { $0.value.kind != .null }, other.lastMembers)
-        return sent.count { name, value in shown[name].map { value.isKept(in: $0) } ?? false } * 2 >= sent.count
+        let kept = sent.count { name, value in shown[name].map { value.isKept(in: $0) } ?? false }
+        return kept > 0 && kept * 2 >= sent.count
     }
 }
 
