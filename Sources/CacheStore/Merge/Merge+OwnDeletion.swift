@@ -54,7 +54,7 @@ extension Merge {
         return (Self.mostSkew * -1...Self.mostSkew).contains(time.since(context.now))
     }
 
-    /// Between the clocks, with the time that the answer took.
+    /// By how much the clocks may differ, together with the time that the answer took.
     private static let mostSkew = Duration.seconds(300)
 
     private func isSetByServer(_ field: String) -> Bool {

@@ -3,8 +3,8 @@ internal import JSONText
 
 /// What a server makes of the values that it was sent, and sets that both sides have changed.
 extension Merge {
-    /// Whether the server shows a text that was sent before the local one, or its normal form. If the local one goes on from
-    /// that, nothing was cut.
+    /// Whether the server shows a text that was sent earlier, or its normal form. A local text that begins with that one was
+    /// not cut.
     func isEarlierText(
         _ server: JSONText, of field: String, _ change: OutboxTable.Entry, _ own: OwnValues
     ) -> Bool {

@@ -76,7 +76,7 @@ struct Merge {
             guard !own.comparison.isSame(server, before, of: field) else { continue }
             let isShown = change.tried && own.comparison.isSame(server, local, of: field)
             if isShown { shown.append((field, server, before)) }
-            // With a field that lost, those that the server has from an earlier attempt have left the change.
+            // When a field before this one lost, `take` dropped those that the server has from an earlier attempt, too.
             guard change.body[field] != nil else { continue }
             if let merged = mergedSet(field, of: change, local, server, own) {
                 change = try store(merged, of: field, in: change)

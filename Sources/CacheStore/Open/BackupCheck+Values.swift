@@ -23,8 +23,8 @@ extension BackupCheck {
         }
     }
 
-    /// A number near the greatest one leaves none for the next row, and a value of another type, or that is no JSON,
-    /// cannot be read, or takes minutes to compare. A name must be read as it is.
+    /// A number near the greatest one leaves none for the next row. A value of another type, or that is no JSON, cannot be
+    /// read, and one with very many combining marks takes minutes to compare. A name must be read as it is.
     func requireValues() throws {
         db.add(function: StoredJSON.isValid)
         db.add(function: StoredJSON.isComparable)

@@ -123,7 +123,7 @@ struct OutboxTable {
         if change.tried { try giveKey(makeID(), to: change.id) }
     }
 
-    /// What went out without its key stays unknown to the upstream under any other.
+    /// Gives a change another idempotency key. If it went out without its key, it stays marked so: the upstream knows it by none.
     func giveKey(_ key: String, to id: Int64) throws {
         try db.cachedStatement(
             sql: """

@@ -52,7 +52,8 @@ struct ChangeTimes {
         for time in greatest.values { include(text(time)) }
     }
 
-    /// Most pages are in either order, so hardly a time is read for this.
+    /// Notes whether the page rises. Few times are parsed for this: on a falling page the texts fall too, and on a rising one
+    /// it soon ends.
     private mutating func note(_ time: JSONText) {
         guard let before = earliest,
             time.bytes.count != before.bytes.count || before.bytes.lexicographicallyPrecedes(time.bytes),

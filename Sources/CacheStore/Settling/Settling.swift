@@ -109,7 +109,8 @@ struct Settling: Equatable {
 
         var isEmpty: Bool { shown.isEmpty && unshown.isEmpty }
 
-        /// Sets the values in a record that was put together from all views. What another view has is `unshown` no more.
+        /// Sets the values in a record that was put together from all views. A field that another view shows is no longer kept
+        /// as `unshown`.
         mutating func lay(over record: inout JSONText, of entity: Entity) {
             unshown = unshown.filter { entity.value(of: $0.key, in: record) == nil }
             for (field, value) in shown.merging(unshown, uniquingKeysWith: { shown, _ in shown }) {

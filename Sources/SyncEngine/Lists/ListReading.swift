@@ -50,7 +50,7 @@ struct ListReading: Sendable {
         age = [age, page.age].compactMap(\.self).max()
         partial = partial ?? ListDoubt.reason(page)
         guard page.next == nil else { return parts.append(page.isPart) }
-        // Where it only says that there is another page, all come with it, but for a full one before an empty end.
+        // Where 206 only says that there is another page, all pages have it, except a full one before an empty last page.
         if page.count == 0, parts.last == false { parts.removeLast() }
         if parts.contains(true), parts.contains(false) { partial = partial ?? ListDoubt.words("status 206") }
         ending = ListDoubt.ending(page, records: records)

@@ -184,8 +184,8 @@ struct PushDrain {
         return [trial] + untried.prefix(limit - 1)
     }
 
-    /// Whether changes of fields, which were not barred, go before the barred contents: these are at the trial first, and would
-    /// take each.
+    /// Whether the barred contents let changes of fields go first, because some that were not barred are ready. The contents
+    /// would be at each trial first.
     private func givesWay(_ barred: Set<Int64>) throws -> Bool {
         guard pusher.lane == .content else { return false }
         return try !store.readyChanges(limit: 1, at: pusher.monotonicNow(), notOf: barred).isEmpty

@@ -65,7 +65,7 @@ final class OpenSockets: Sendable {
         Self.cookie(of: socket) == cookie
     }
 
-    /// What the kernel gives no other socket until it starts again (socket(7), `SO_COOKIE`); 0 if it is no socket.
+    /// A number that the kernel gives no other socket until the machine restarts (socket(7), `SO_COOKIE`); 0 if it is no socket.
     private static func cookie(of socket: curl_socket_t) -> UInt64 {
         var cookie: UInt64 = 0
         var size = socklen_t(MemoryLayout<UInt64>.size)

@@ -14,7 +14,7 @@ struct ConfigurationOptions: ConfigurationSource {
     @OptionGroup var keys: ConfigurationFlags
 }
 
-/// The same for other commands, whose help would be lost among the flags.
+/// The same for commands whose own flags would be lost among these in the help.
 struct BriefConfigurationOptions: ConfigurationSource {
     @Option(
         help: ArgumentHelp(

@@ -32,8 +32,8 @@ extension Field {
         guard kind == .time else { return distance <= 24 * hour }
         // A server that reads another clock may also leave out the seconds, or parts of them.
         let unit = theirs % minute == 0 ? minute : theirs % 1000 == 0 ? 1000 : 1
-        // Clocks that differ by half an hour or a quarter are over two hours from UTC, as Newfoundland's in summer, and
-        // none is 15 hours.
+        // Clocks with half an hour or a quarter are over two hours from UTC, as Newfoundland's in summer, and none is over
+        // 14 hours from it.
         let step = distance < 2 * hour ? hour : hour / 4
         if min(distance % step, step - distance % step) < unit { return distance < 14 * hour + unit }
         return [5, 6, 10, 15, 30].contains { theirs % ($0 * minute) == 0 && distance < $0 * minute }

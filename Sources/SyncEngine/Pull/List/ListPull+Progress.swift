@@ -101,14 +101,14 @@ extension ListPull.Progress {
     }
 
     /// Whether a list of what changed shows fewer records than it counts, although the list of everything shows all that it
-    /// counts: the others may come later, or its total may count something else. One of half of the records or more may be that
-    /// of everything.
+    /// counts: the others may come later, or its total may count something else. A total of half of the cached records or more may
+    /// be that of the list of everything.
     func isShort(_ list: ListReading) -> Bool {
         guard pull.kind == .changes, cursor.listGap == nil, let total = list.total else { return false }
         return total > pull.seen && total < rows / 2
     }
 
-    /// Why a list of changes may lack some, or is read to its last page because that is not in order either, in words.
+    /// Why a list of changes may lack some, or why each pull reads all of it, since even its last page is out of order; in words.
     func doubt(of list: ListReading) -> String? {
         guard list.skips == nil, pull.kind == .newest, rises, pull.position == nil, list.pages > 1 else {
             return list.skips

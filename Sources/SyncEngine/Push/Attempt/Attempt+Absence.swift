@@ -5,7 +5,7 @@ internal import Upstream
 
 /// When the server answers that there is no such record, or leads to another one.
 extension Attempt {
-    /// The ending that `reading` finds. If the reading fails, the ending says so after the failure of the change.
+    /// How the attempt ends by what `reading` finds. If the reading fails, its error decides what the failure of the change means.
     func ending(after failure: PushFailure, by reading: () async throws -> PushOutcome) async throws -> Ending {
         do {
             return Ending(try await reading())

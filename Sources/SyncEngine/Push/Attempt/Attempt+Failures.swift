@@ -47,8 +47,8 @@ extension Attempt {
         }
     }
 
-    /// When the upstream repeats a failure of its own for an idempotency key, as Stripe does for a day, or refuses a second
-    /// request with the key, as Parse Server does.
+    /// The outcome where the upstream repeats a failure of its own for an idempotency key, as Stripe does for a day, or refuses
+    /// a second request with the key, as Parse Server does.
     ///
     /// Whether the first attempt was applied is not known, so the change goes on as if the upstream had no keys: an edit or a
     /// deletion after its record was read, a creation once a look-up says that there is no record. Without a look-up a person

@@ -113,8 +113,8 @@ extension Attempt {
         }
     }
 
-    /// Whether a record could not be read for a day while the upstream answers otherwise. An outage may have taken most of that day,
-    /// and when it is over, some requests still fail.
+    /// Whether a record could not be read for a day while the upstream answers otherwise. An outage may have taken most of that
+    /// day, and when it is over, some requests still fail.
     private var isLongUnreadable: Bool {
         guard !isTrial, let first = change.lastAttemptAt else { return false }
         return now().since(first) >= .seconds(86_400)

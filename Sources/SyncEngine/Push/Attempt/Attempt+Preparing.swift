@@ -83,11 +83,13 @@ extension Attempt {
         return Ending(.failed(failure), appliedNothing: true)
     }
 
-    /// Whether an edit must be merged with the server's version before it is sent: it is no longer fresh, and no incremental pull
-    /// covers it. So must, whatever its version, a PUT that sends the whole record: it would erase what lists and answers leave
-    /// out. So must, unless the server checks versions, an edit of a set, which sends what others have added to it, and an edit of
-    /// a field that pulls do not show. A change whose address needs a value that the list lacks, such as a version, needs that
-    /// first.
+    /// Whether the server's version must be read and merged before the change is sent. That is so for
+    ///
+    /// - an edit that is no longer fresh, if no incremental pull covers it;
+    /// - a PUT of the whole record, whatever its version: it would erase what lists and answers leave out;
+    /// - an edit of a set, which sends what others have added to it, or of a field that pulls do not show, unless the server
+    ///   checks versions;
+    /// - a change whose address needs a value that the list lacks, such as a version.
     var isHeld: Bool {
         guard change.operation != .create else { return false }
         if change.replaced != nil { return true }
@@ -125,8 +127,8 @@ extension Attempt {
             && entity.missingPathFields(for: change.operation, record: change.address).isEmpty
     }
 
-    /// The same as `refresh`, but an older version than the cached one stays out, as from a server or a cache before it that is behind: a
-    /// whole record that is sent over it would take back what others have written since.
+    /// The same as `refresh`, but an older version than the cached one stays out, as from a server or a cache before it that is
+    /// behind: a whole record that is sent over it would take back what others have written since.
     private func refreshUnlessOlder() async throws -> RemoteRecord? {
         try await refresh { found in
             guard !change.isOfUnlisted, let shown = entity.changeTime(of: found),

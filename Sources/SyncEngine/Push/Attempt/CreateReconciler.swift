@@ -24,7 +24,7 @@ struct CreateReconciler {
     let upstream: any Upstream
     let change: OutboxChange
     let entity: Entity
-    /// When it begins to read: what it reads is no younger.
+    /// When it begins to read; all that it reads was answered after that.
     let now: Timestamp
     /// How far the server's clock is ahead; nil if it was never measured.
     let clockOffset: Duration?

@@ -2,14 +2,15 @@ internal import CacheStore
 internal import EntitySchema
 internal import JSONText
 
-/// What a record's change time says of it beside the attempts of the creation.
+/// What a listed record's change time says, compared with the attempts of the creation.
 extension CreationSearch {
     /// Whether the record may have been there before the first attempt, unknown to the cache.
     ///
     /// A look-up by a path of its own may show what the pulled list leaves out, such as what is archived. As change times may
-    /// be days, or the same for many records, only one from more than a day before the attempt says so. Of a record outside of
-    /// the window, a change time from after the attempt denies it; without one, or where it is the day of the attempt, a record
-    /// that is inside counts as new.
+    /// be days, or the same for many records, only one from more than a day before the attempt says so.
+    ///
+    /// With a window, the change time decides. If there is none, or only the day of the attempt, a record outside of the window
+    /// may have been there, and one inside counts as new.
     func wasUnseenEarlier(_ record: JSONText) throws -> Bool {
         guard !entity.isKey(change.key, of: record) else { return false }
         let isLongSince = isEarlier(record, by: .seconds(86_400)) == true
