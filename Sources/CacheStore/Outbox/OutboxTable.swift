@@ -71,10 +71,10 @@ struct OutboxTable {
         guard change.entity.canSend(body, by: last.operation), try !isOvertaking(change, joining: last.id) else {
             return nil
         }
-        // Waiting for a newer change could close a cycle.
         var joined = change
         joined.operation = last.operation
         let needs = try referenceNeeds(of: change).union(partnerNeeds(of: joined, before: last.id))
+        // Waiting for a newer change could close a cycle.
         guard needs.allSatisfy({ $0 < last.id }) else { return nil }
         let former = try creations(in: last.body, of: change.entity) { change.body[$0] != nil }
         // A new record may move to another group.
