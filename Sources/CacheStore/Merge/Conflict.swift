@@ -62,14 +62,14 @@ extension Merge {
 
     /// Does what a conflict's winner asks for, and rebuilds what readers see.
     func apply(_ winner: Conflict.Side, of field: String, in change: OutboxTable.Entry) throws {
-        _ = try take(winner, of: field, inDisputed: change)
+        _ = try resolve(winner, of: field, in: change)
         try writer.rebuildDocument(over: change.key)
     }
 
     /// Does what a conflict's winner asks for. A local value that has won gets another idempotency key: under its first one, the
     /// upstream would take it for a repeat of what others have replaced since, and do nothing.
-    func take(
-        _ winner: Conflict.Side, of field: String, inDisputed change: OutboxTable.Entry
+    func resolve(
+        _ winner: Conflict.Side, of field: String, in change: OutboxTable.Entry
     ) throws -> OutboxTable.Entry {
         if winner == .local { try queue.renewKey(of: change, makeID: context.makeID) }
         return try take(winner, of: field, in: change)

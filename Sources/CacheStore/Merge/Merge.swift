@@ -100,7 +100,7 @@ struct Merge {
             let dispute = Conflict.Dispute(
                 change: change, field: field, base: change.base[field], local: local, server: server,
                 localAt: change.editedAt(field), serverAt: othersTime(of: remote))
-            if let winner = try decide(dispute) { change = try take(winner, of: field, inDisputed: change) }
+            if let winner = try decide(dispute) { change = try resolve(winner, of: field, in: change) }
         }
         try noteShown(shown, of: change, remote, own.comparison)
     }
