@@ -18,8 +18,9 @@ final class EntitiesStatus: Sendable {
 
     /// `write` makes the text.
     func text(of source: Source, _ write: () -> JSONText) -> JSONText {
-        if let kept = kept.withLock(\.self), kept.source == source { return kept.text }
-        let text = write()
+        let last = kept.withLock(\.self)
+        let text = if let last, last.source == source { last.text } else { write() }
+        // An equal source is kept as well: the next call compares with the same addresses.
         kept.withLock { $0 = (source, text) }
         return text
     }
