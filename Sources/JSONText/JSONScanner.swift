@@ -111,16 +111,24 @@ struct JSONScanner {
         try expect(UInt8(ascii: "\""))
         skipPlainText()
         while at < bytes.count {
-            let byte = bytes[at]
-            switch byte {
-            case UInt8(ascii: "\""): return at += 1
-            case UInt8(ascii: "\\"): try skipEscape()
-            case 0..<0x20: throw error("a control character in a string")
-            case 0x20..<0x80: at += 1
-            default: try skipMultibyte()
-            }
+            if try skipCharacter() { return }
         }
         throw error("the text ends inside a string")
+    }
+
+    /// Moves past one character of a string, or its closing quote; returns whether it was that.
+    @inline(__always)
+    mutating func skipCharacter() throws(JSONError) -> Bool {
+        switch bytes[at] {
+        case UInt8(ascii: "\""):
+            at += 1
+            return true
+        case UInt8(ascii: "\\"): try skipEscape()
+        case 0..<0x20: throw error("a control character in a string")
+        case 0x20..<0x80: at += 1
+        default: try skipMultibyte()
+        }
+        return false
     }
 
     /// Skips eight bytes at a time while they are ASCII without quotes, escapes and control characters, as in most

@@ -8,7 +8,7 @@ struct IncomingPage {
         var text: JSONText
         /// Nil when the record cannot be kept: it is no object, or has no usable key.
         var key: String?
-        /// The key of a record that is listed but cannot be kept, because it has a number that JSON does not have,
+        /// The key of a record that is listed but cannot be kept, because it has something that JSON does not have,
         /// or too many combining marks in a row.
         var unreadableKey: String?
         /// The server marks it as deleted.
@@ -61,10 +61,13 @@ struct IncomingPage {
         shown = Set(tested).subtracting(hidden)
     }
 
-    /// Nil for a key with so many marks itself: no record has been kept with it.
+    /// Nil for a key that has such a thing itself: no record has been kept with it. What was no UTF-8 is U+FFFD here.
     private static func unreadable(_ element: JSONText, _ entity: Entity) -> String? {
-        guard let text = element.string.map({ Array($0.utf8) }), text.first == UInt8(ascii: "{"),
-            let record = try? JSONText(NonFiniteNumbers(text[...])?.replaced ?? text), let key = record[entity.key],
+        guard let text = element.string.map({ Array($0.utf8) }), text.first == UInt8(ascii: "{") else { return nil }
+        let mended = MendedJSON(text[...])
+        guard let record = try? JSONText(mended?.text ?? text), let key = record[entity.key],
+            !((mended?.numbers ?? []) + (mended?.bytes ?? [])).contains(where: key.bytes.indices.contains),
+            !key.text.unicodeScalars.contains("\u{FFFD}"),
             MarkRun.areShort(inJSON: key.bytes, upTo: MarkRun.longestUpstream)
         else { return nil }
         return Entity.key(key)

@@ -6,7 +6,7 @@ struct ListAnswer {
     let body: JSONText
     /// The list as it stands in `body`, or a list of the single record that stands there.
     let records: JSONText
-    /// The same, but a record with a number that JSON does not have, or too many combining marks in a row, is a string with its
+    /// The same, but a record with something that JSON does not have, or too many combining marks in a row, is a string with its
     /// text: it will be set aside. All others are lifted.
     let readable: JSONText
 
@@ -25,7 +25,7 @@ struct ListAnswer {
         let found = list.place(in: body)
         if let flaws {
             let place = found.flatMap { $0.isPart(of: body) ? $0.bytes.indices : nil } ?? 0..<0
-            guard flaws.runs.allSatisfy(place.contains) else { throw flaws.error }
+            guard flaws.inStrings.allSatisfy(place.contains) else { throw flaws.error }
         }
         // Not asked where there is a list: that would search through all of a large answer.
         let isDenied =
@@ -55,8 +55,8 @@ struct ListAnswer {
     /// Where an answer has something that no record may have, in order.
     private struct Flaws {
         let offsets: [Int]
-        /// Those that are runs of combining marks. In other places than a record, nothing may have them.
-        let runs: [Int]
+        /// Those in strings: runs of combining marks, and what is no text. In other places than a record, nothing may have them.
+        let inStrings: [Int]
         /// What they caused.
         let error: UpstreamError
     }
@@ -68,14 +68,15 @@ struct ListAnswer {
             return (try strict(), nil)
         } catch {
             guard case .malformed = error else { throw error }
-            let numbers = NonFiniteNumbers(response.text)
-            let text = numbers?.replaced ?? Array(response.text)
+            let mended = MendedJSON(response.text)
+            let text = mended?.text ?? Array(response.text)
             let runs = MarkRun.offsets(inJSON: text[...], beyond: MarkRun.longestUpstream)
-            let offsets = ((numbers?.offsets ?? []) + runs).sorted()
+            let inStrings = (mended?.bytes ?? []) + runs
+            let offsets = ((mended?.numbers ?? []) + inStrings).sorted()
             guard !offsets.isEmpty, let read = try? JSONText(unambiguous: text, atMost: HTTPResponse.mostValues) else {
                 throw error
             }
-            return (read, Flaws(offsets: offsets, runs: runs, error: error))
+            return (read, Flaws(offsets: offsets, inStrings: inStrings, error: error))
         }
     }
 

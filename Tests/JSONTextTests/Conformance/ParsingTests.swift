@@ -50,10 +50,28 @@ struct ParsingTests {
     @Test(
         "NaN and the infinities are numbers that do not exist only in the place of a value", arguments: nonFiniteTexts)
     func nonFinite(_ text: String, _ count: Int?) throws {
-        let numbers = NonFiniteNumbers(Array(text.utf8)[...])
-        if let count { #expect((numbers?.offsets.count ?? 0) == count) }
-        let isReadable = numbers.map { (try? JSONText($0.replaced)) != nil } ?? false
+        let mended = MendedJSON(Array(text.utf8)[...])
+        if let count { #expect((mended?.numbers.count ?? 0) == count) }
+        let isReadable = mended.map { (try? JSONText($0.text)) != nil } ?? false
         #expect(isReadable == ((count ?? 0) > 0))
+    }
+
+    /// Text, and what it becomes; nil for one that is JSON as it is.
+    private static let brokenStrings: [(text: [UInt8], mended: String?)] = [
+        (Array(#"["é\u00e9\n\"",{"a":"\\"}]"#.utf8), nil), (Array("[\"a\u{1}b\",\"\n\"]".utf8), #"["a?b","?"]"#),
+        (Array(#"["\x41\'\u12","\ud8"]"#.utf8), #"["?x41?'?u12","?ud8"]"#),
+        (Array(#"["caf"#.utf8) + [0xE9] + Array(#"","#.utf8) + Array(#""a"#.utf8) + [0xE2, 0x82] + Array(#"é"]"#.utf8),
+            #"["caf?","a??é"]"#),
+        (Array("[\"\",NaN,\"\t\"]".utf8), #"["",0  ,"?"]"#),
+    ]
+
+    @Test("a byte that no string may have is replaced by another one", arguments: brokenStrings)
+    func brokenString(_ text: [UInt8], _ mended: String?) throws {
+        let found = MendedJSON(text[...])
+        #expect(found.map { String(decoding: $0.text, as: UTF8.self) } == mended)
+        let changed = found.map { found in text.indices.filter { text[$0] != found.text[$0] } } ?? []
+        #expect(found.map { Set($0.bytes) }?.isSubset(of: changed) != false)
+        if let found { #expect((try? JSONText(found.text)) != nil) }
     }
 
     private func trimmed(_ bytes: [UInt8]) -> [UInt8] {

@@ -163,9 +163,21 @@ struct HostilePageTests {
         expectMalformed(await page(Array(#"{"data":[{"id":"1","n":\#(closed)}]}"#.utf8)))
     }
 
-    @Test("a page with invalid UTF-8 is rejected")
+    @Test(
+        "a record with what no text has becomes its text, and the others stay",
+        arguments: [[0xE9], [0xFF, 0xFE], [0x00], [0x0A], Array(#"\x41"#.utf8)] as [[UInt8]])
+    func brokenText(_ bytes: [UInt8]) async throws {
+        let odd = Array(#"{"id":"2","t":"a"#.utf8) + bytes + Array(#""}"#.utf8)
+        let start = Array(#"{"data":[{"id":"1"},"#.utf8)
+        let page = try await page(start + odd + Array(#",{"id":"3"}],"next":"x","total":3}"#.utf8)).get()
+        #expect(page.count == 3 && page.next == "x")
+        #expect(page.records.elements.map(\.kind) == [.object, .string, .object])
+        #expect(page.records.elements[1].string == String(decoding: odd, as: UTF8.self))
+    }
+
+    @Test("a page with invalid UTF-8 outside its records is rejected")
     func notText() async {
-        expectMalformed(await page(Array(#"{"data":[{"id":""#.utf8) + [0xFF, 0xFE] + Array(#""}]}"#.utf8)))
+        expectMalformed(await page(Array(#"{"data":[{"id":"1"}],"next":""#.utf8) + [0xFF, 0xFE] + Array(#""}"#.utf8)))
         expectMalformed(await page([UInt8](repeating: 0, count: 1000)))
     }
 
