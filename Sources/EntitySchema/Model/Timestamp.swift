@@ -77,7 +77,7 @@ package struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertibl
 
 extension Timestamp {
     /// Reads ISO 8601 as APIs write it: a date, or date and time with optional seconds, any fraction (cut to
-    /// milliseconds), and `Z`, `±hh:mm` or nothing for UTC. Nil for anything else.
+    /// milliseconds), and `Z`, `±hh:mm`, `±hhmm`, `±hh` or nothing for UTC. Nil for anything else.
     package init?(iso8601 text: String) { self.init(iso8601: text, clock: .zero) }
 
     /// Like `init(iso8601:)`; a time without zone is by a clock that is this far ahead of UTC.
@@ -108,8 +108,10 @@ extension Timestamp {
         let isAhead = reader.skip(UInt8(ascii: "+"))
         if isAhead || reader.skip(UInt8(ascii: "-")) {
             guard let hours = reader.number(2, in: 0...23) else { return nil }
+            // PostgreSQL writes the hours alone.
+            let isWhole = reader.isAtEnd
             _ = reader.skip(UInt8(ascii: ":"))
-            guard let minutes = reader.number(2, in: 0...59) else { return nil }
+            guard let minutes = isWhole ? 0 : reader.number(2, in: 0...59) else { return nil }
             time -= (isAhead ? 1 : -1) * (hours * 3_600_000 + minutes * 60_000)
         } else if !reader.skip(UInt8(ascii: "Z")) {
             time -= clock.milliseconds
