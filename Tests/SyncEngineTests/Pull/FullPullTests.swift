@@ -264,7 +264,6 @@ struct FullPullTests {
     @Test("an interrupted pull keeps its records and is followed by a whole pull, which alone may delete")
     func cutOff() async throws {
         let test = try await filled(5)
-        // The first page brings something new, so its position is stored.
         let pages = [#"[{"id":"k1","notes":"n"},{"id":"k2"}]"#, page(3..<6)]
         try test.upstream.serve(pages, after: Self.failure, at: "2")
         await #expect(throws: UpstreamError.self) { try await test.pull(full: true) }
@@ -273,6 +272,20 @@ struct FullPullTests {
         try await test.pull(full: true)
         #expect(test.upstream.positions == ["2", nil, "2"])
         #expect(try test.keys() == ["k1", "k2", "k3", "k4", "k5"])
+    }
+
+    @Test("an interrupted pull goes on where it stopped, also if it has brought nothing new")
+    func cutOffWithoutNews() async throws {
+        let test = try await filled(6)
+        try test.upstream.serve([page(0..<2), page(2..<4), page(4..<6)], after: Self.failure, at: "3")
+        await #expect(throws: UpstreamError.self) { try await test.pull(full: true) }
+        #expect(try test.cursor.pull?.position == "3")
+        try test.upstream.serve([page(0..<2), page(2..<4), #"[{"id":"k4"},{"id":"k5","notes":"n"}]"#])
+        test.upstream.forget()
+        try await test.pull(full: true)
+        #expect(test.upstream.positions == ["3", nil, "2", "3"])
+        let record = try #require(try test.store.record("orders", key: "k5"))
+        #expect(String(decoding: record, as: UTF8.self).contains(#""notes":"n""#))
     }
 
     @Test("a list that stays empty is stored as pulled once, and again when a full pull is due")

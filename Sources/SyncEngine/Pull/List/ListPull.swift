@@ -35,9 +35,7 @@ struct ListPull {
 
     /// `first` is the summary of the first pass, for a second one.
     init(_ puller: Puller, _ entity: Entity, _ plan: PullPlan, full: Bool, after first: PullSummary? = nil) throws {
-        self.puller = puller
-        self.entity = entity
-        self.plan = plan
+        (self.puller, self.entity, self.plan) = (puller, entity, plan)
         var cursor = try puller.store.cursor(of: entity.name)
         cursor.forgetFuture(after: puller.serverNow())
         let window = try puller.store.windowDefinition(of: entity)
@@ -115,7 +113,13 @@ struct ListPull {
             isWriting.value = false
             (fetched, reader) = await ahead
         }
-        if let failure = fetched.failure { throw failure }
+        guard let failure = fetched.failure else { return }
+        // Pages without news were not stored, and a pull that is always interrupted must reach the end of its list all the same.
+        if pull.position != nil {
+            cursor.pull = pull
+            try await puller.store.setCursor(of: entity.name, to: cursor)
+        }
+        throw failure
     }
 
     /// Each page decides whether the next one is needed.
