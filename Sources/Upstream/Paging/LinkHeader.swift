@@ -8,6 +8,8 @@ struct LinkHeader {
         var relations: [String] = []
         /// Whether it describes something other than the response (`anchor`).
         var isForeign = false
+        /// Whether it leads to a page without records, as Sentry says behind the last one.
+        var isEmpty = false
     }
 
     private(set) var links: [Link] = []
@@ -23,7 +25,7 @@ struct LinkHeader {
     init(of response: HTTPResponse) throws(Malformed) { try self.init(response.headers(named: "Link")) }
 
     /// Where the next page is; nil if no link says so.
-    var next: String? { links.first { !$0.isForeign && $0.relations.contains("next") }?.target }
+    var next: String? { links.first { !$0.isForeign && !$0.isEmpty && $0.relations.contains("next") }?.target }
 
     private static func link(_ rest: inout Substring.UTF8View) throws(Malformed) -> Link {
         guard rest.popFirst() == UInt8(ascii: "<"), let end = rest.firstIndex(of: UInt8(ascii: ">")) else {
@@ -43,6 +45,7 @@ struct LinkHeader {
                 hasRelation = true
                 // Some servers write `rel='next'`.
                 link.relations = value.lowercased().split { $0 == " " || $0 == "'" }.map(String.init)
+            case "results": link.isEmpty = value == "false"
             default: break
             }
         }

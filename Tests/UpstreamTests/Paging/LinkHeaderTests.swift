@@ -17,6 +17,7 @@ struct LinkHeaderTests {
             [#"</z>; title="a, b; rel=\"next\""; rel=prev, </a?page=2>; title*=UTF-8''x; crossorigin; rel="x next""#],
             [#", ,</a?page=2>;; rel="next";"#],
             [#"</z>; rel="next"; anchor="/other", </a?page=2>; rel="next""#],
+            [#"</z>; rel="previous"; results="false", </a?page=2>; rel="next"; results="true"; cursor="0:100:0""#],
         ])
     func next(_ fields: [String]) throws {
         #expect(try LinkHeader(fields).next == "/a?page=2")
@@ -33,6 +34,7 @@ struct LinkHeaderTests {
         arguments: [
             [], [""], [#"</a>; rel="prev""#], [#"</a>; rel="nextish""#], [#"</a>; title="next""#], ["</a>"],
             [#"</a>; rel="prev"; rel="next""#], [#"</a>; rel="next"; anchor="/b""#],
+            [#"</a?cursor=0:0:1>; rel="previous"; results="false", </a?cursor=0:100:0>; rel="next"; results="false""#],
         ])
     func none(_ fields: [String]) throws {
         #expect(try LinkHeader(fields).next == nil)
