@@ -34,7 +34,7 @@ struct ListAnswer {
         guard let records = isDenied ? found : found.map({ list.listed($0, total: total) }), records.kind == .array
         else {
             // Where the list is the answer itself, an object in its place may say that there is none.
-            guard found == nil || list.records == .itself, list.isEmpty(in: body, response), !isDenied else {
+            guard found?.isNothing ?? true || list.records == .itself, list.isEmpty(in: body, response), !isDenied else {
                 return nil
             }
             (self.records, readable) = (Self.nothing, Self.nothing)
@@ -129,4 +129,7 @@ extension ListPlan {
 extension JSONText {
     /// As programs in PHP write an object without members.
     fileprivate var isEmptyArray: Bool { kind == .array && elements.isEmpty }
+
+    /// What programs in PHP, and those that translate XML, write in place of a list without elements.
+    fileprivate var isNothing: Bool { boolean == false || string?.isEmpty == true || kind == .object && members.isEmpty }
 }

@@ -79,6 +79,11 @@ struct OtherShapeTests {
         #expect(try await count(200, #"{"_links":{},"page":{"totalElements":3}}"#) == nil)
         #expect(try await count(200, #"{"_links":{}}"#) == nil)
         #expect(try await count(200, "") == nil)
+        for books in ["{}", "\"\"", "false", "null"] {
+            #expect(try await count(200, #"{"_embedded":{"books":\#(books)},"page":{"totalElements":0}}"#) == 0)
+            #expect(try await count(200, #"{"_embedded":{"books":\#(books)},"page":{"totalElements":3}}"#) == nil)
+            #expect(try await count(200, #"{"_embedded":{"books":\#(books)}}"#, pull: ", empty: _embedded") == 0)
+        }
     }
 
     @Test("an answer that has what the schema calls empty, and no records, is an empty list")
