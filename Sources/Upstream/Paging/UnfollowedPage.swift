@@ -9,7 +9,10 @@ package enum UnfollowedPage {
         "next", "next_page", "nextPage", "next_cursor", "nextCursor", "next_page_token", "nextPageToken", "next_url",
         "nextUrl", "next_page_url", "has_more", "hasMore", "links.next", "_links.next", "meta.next_cursor",
         "meta.next_page", "meta.has_more", "meta.pagination.links.next", "paging.next", "pagination.next",
-        "pagination.has_more", "meta.cursor", "offset", "pageInfo.hasNextPage",
+        "pagination.has_more", "meta.cursor", "offset", "pageInfo.hasNextPage", #""@odata.nextLink""#,
+        #""odata.nextLink""#, "d.__next", "nextLink", "nextRecordsUrl", "next_page_uri", "next_token", "nextToken",
+        "meta.next_token", "metadata.continue", "response_metadata.next_cursor", "hasNextPage", "has_next_page",
+        "hasNext", "has_next", "links.rel=next.href", "link.relation=next.url",
     ]
     /// Members of an object that names the next page, as in HAL.
     private static let inner = ["href", "url", "after", "cursor"]

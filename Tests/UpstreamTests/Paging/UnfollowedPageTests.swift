@@ -30,6 +30,10 @@ struct UnfollowedPageTests {
             (#"{"paging":{"next":{"after":"40"}}}"#, "paging.next.after"),
             (#"{"meta":{"cursor":"abc"}}"#, "meta.cursor"),
             (#"{"offset":"itr1/rec2"}"#, "offset"),
+            (#"{"@odata.nextLink":"https://shop.example/orders?$skip=5000"}"#, #""@odata.nextLink""#),
+            (#"{"d":{"__next":"/orders?$skiptoken=37"}}"#, "d.__next"),
+            (#"{"metadata":{"continue":"x"}}"#, "metadata.continue"), (#"{"has_next_page":true}"#, "has_next_page"),
+            (#"{"link":[{"relation":"self","url":"/a"},{"relation":"next","url":"/b"}]}"#, "link.relation=next.url"),
         ])
     func members(_ envelope: String, _ place: String) throws {
         #expect(try found(envelope) == place)
@@ -40,6 +44,8 @@ struct UnfollowedPageTests {
         arguments: [
             "{}", "[]", #"{"next":null,"has_more":false}"#, #"{"next":""}"#, #"{"links":{"next":{"href":null}}}"#,
             #"{"next_page":0,"next":[]}"#, #"{"offset":100}"#, #"{"offset":"100"}"#, #"{"paging":{"next":{}}}"#,
+            #"{"metadata":{"continue":""},"hasNextPage":false,"nextRecordsUrl":null}"#,
+            #"{"links":[{"rel":"self","href":"/a"}],"link":[]}"#,
         ])
     func none(_ envelope: String) throws {
         #expect(try found(envelope) == nil)
