@@ -5,10 +5,12 @@ package import Upstream
 /// Finds out whether a list can be complete. One that may be cut shows what there is, and nothing about what is gone.
 package enum ListDoubt {
     /// Limits that servers set on a list that is asked for without pages, and their usual sizes of a page.
-    private static let limits: Set<Int> = [10, 20, 25, 30, 50, 100, 200, 250, 500, 1000, 2000]
+    private static let limits: Set<Int> = [10, 20, 25, 30, 42, 50, 100, 200, 250, 500]
 
-    /// Whether a list of so many records may end there because it is cut.
-    static func isLimit(_ records: Int) -> Bool { limits.contains(records) }
+    /// Whether a list of so many records may end there because it is cut, as YouTrack's at 42 and Elasticsearch's at 10,000.
+    static func isLimit(_ records: Int) -> Bool {
+        limits.contains(records) || records >= 1000 && records.isMultiple(of: 1000)
+    }
 
     /// Why a list that has this page may lack records, in words; nil if the page says nothing of the kind.
     package static func reason(_ page: Page) -> String? { page.partial.map(words) }
@@ -35,7 +37,7 @@ package enum ListDoubt {
         if pages == 1, records == list.pageSize, last.total == records, last.behindTotal != nil {
             return "its total is \(records), as many as one page has, and may count only that page"
         }
-        guard pages == 1, last.total == nil, list.more == nil, limits.contains(records) || records == list.pageSize
+        guard pages == 1, last.total == nil, list.more == nil, isLimit(records) || records == list.pageSize
         else { return nil }
         switch list.style {
         case .single: return "it ends at exactly \(records) records, and the schema declares no pages"

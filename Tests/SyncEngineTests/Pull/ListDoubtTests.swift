@@ -27,6 +27,14 @@ struct ListDoubtTests {
         #expect(reason(style, pageSize: 200, records: 99) == nil)
     }
 
+    @Test(
+        "a list without pages that ends at a usual length or at a multiple of 1,000 may be cut",
+        arguments: [42, 5000, 10_000])
+    func single(_ records: Int) {
+        #expect(reason(.single, pageSize: 100, records: records)?.contains("declares no pages") == true)
+        #expect(reason(.single, pageSize: 100, records: records + 1) == nil)
+    }
+
     @Test("a total of exactly one page may be that of the page, unless the page behind it was empty")
     func pageTotal() {
         func reason(_ records: Int, behindTotal: String?, pages: Int = 1) -> String? {
