@@ -41,11 +41,11 @@ struct ContentTests {
         try await self.init(picture: Self.png)
     }
 
-    private init(picture: [UInt8]) async throws {
+    private init(picture: [UInt8], home: String = Self.home) async throws {
         let records = FakeUpstream()
         try records.set("/photos", #"[{"id":"a","url":"/a"},{"id":"b","url":"/b"}]"#)
         upstream = PictureUpstream(records: records, picture: picture)
-        let schema = try EntitySchema(yaml: Self.home, file: "home.yaml")
+        let schema = try EntitySchema(yaml: home, file: "home.yaml")
         photos = try #require(schema["photos"])
         store = try CacheStore.temporary(schema)
         folder = try TemporaryFolder()
@@ -149,6 +149,19 @@ struct ContentTests {
         }
         #expect(try store.pendingCount().failed == 0)
         #expect(upstream.uploads.count == answers.count)
+    }
+
+    @Test func `asks for the content before a POST without a key is repeated`() async throws {
+        let home = Self.home.replacing("PUT", with: "POST").replacing("idempotency_header: Idempotency-Key, ", with: "")
+        let test = try await ContentTests(picture: Self.png, home: home)
+        test.upstream.set([1], at: "/a")
+        try test.upstream.records.set("/photos", #"[{"id":"a","url":"/new"},{"id":"b","url":"/b"}]"#)
+        test.upstream.fail(.unclear(status: nil, "cut off"))
+        try await test.running {
+            try await test.put(Self.png, on: "a")
+            try await test.store.until { try test.store.pendingCount().pending == 0 }
+        }
+        #expect(test.upstream.uploads.count == 1)
     }
 
     @Test func `fails an upload without its file`() async throws {

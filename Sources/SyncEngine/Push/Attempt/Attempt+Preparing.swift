@@ -9,15 +9,21 @@ extension Attempt {
     /// is left of it.
     func prepared() async throws -> Prepared? {
         guard change.unreadable.isEmpty else { return Prepared(change, unreadable) }
-        // Sending a content twice is the same as sending it once.
-        guard !change.isContentOnly else { return Prepared(change) }
         do {
+            if change.isContentOnly { return try await preparedContent() }
             return try await change.operation == .create ? preparedCreation() : merged()
         } catch let error as UpstreamError where error != .cancelled {
             // Only the look-up failed; the change itself was not sent. Counted as an attempt, it would go unmerged the next time.
             let outcome = try await outcome(ofLookUp: error)
             return Prepared(change, Ending(outcome, after: error, appliedNothing: isReadForMergeAlone))
         }
+    }
+
+    /// A content, unless an earlier attempt has stored it: a `POST` may add another one each time.
+    private func preparedContent() async throws -> Prepared {
+        guard change.isTried, !recognizesRepeat, change.request(of: entity)?.method == "POST", try await isStored()
+        else { return Prepared(change) }
+        return Prepared(change, Ending(.acknowledged(record: nil)))
     }
 
     private func merged() async throws -> Prepared? {

@@ -60,9 +60,15 @@ extension Attempt {
 
     /// Whether the upstream has the content that was sent, though its answer did not say so.
     func isStored() async throws -> Bool {
-        guard case .upload(let content) = change.content, let address = entity.contentAddress(of: change.address),
-            !address.isEmpty
-        else { return false }
+        guard case .upload(let content) = change.content else { return false }
+        var known = change.address
+        // The upload may have given it another address.
+        if entity.content?.address != nil, try reader.canRead(entity, known),
+            let found = try await reader.record(of: entity, known: known)
+        {
+            known = known.setting(found.record)
+        }
+        guard let address = entity.contentAddress(of: known), !address.isEmpty else { return false }
         let witness = ContentWitness(environment: environment, upstream: upstream)
         do {
             return try await witness.hash(of: address, entity) == content.sha256
