@@ -62,6 +62,12 @@ package struct ExactDecimal: Sendable, Hashable, Comparable {
         return self == other.cut(to: places, up: false) || self == other.cut(to: places, up: true)
     }
 
+    /// Whether this is `other` in a unit a hundred or a thousand times smaller or larger, such as cents for pounds.
+    package func isOtherUnit(of other: ExactDecimal) -> Bool {
+        digits == other.digits && isNegative == other.isNegative && !digits.isEmpty
+            && (2...3).contains(abs(exponent - other.exponent))
+    }
+
     /// With `places` digits after the point; `up` adds one to the last if the part that is cut is at least a half.
     private func cut(to places: Int, up: Bool) -> ExactDecimal {
         let dropped = self.places - places

@@ -67,8 +67,9 @@ struct FilledValueTests {
     }
 
     @Test(
-        "a list with more elements, or in another order, or half of an object may be what was sent",
+        "a list with more elements, or in another order, half of an object or other names may be what was sent",
         arguments: [
+            (#"{"billing":{"post_code":"LS1","city-name":"A"}}"#, #"{"billing":{"postCode":"LS1","cityName":"A"}}"#),
             (#"{"billing":{"city":"Leeds","name":"A"}}"#, #"{"billing":{"city":"Leeds"}}"#),
             (#"{"lines":[{"sku":"a"}]}"#, #"{"lines":[{"id":7,"sku":"a"},{"id":8,"sku":"b"}]}"#),
             (#"{"lines":[{"sku":"a"},{"sku":"b"}]}"#, #"{"lines":[{"sku":"b","id":7},{"sku":"a","id":8}]}"#),

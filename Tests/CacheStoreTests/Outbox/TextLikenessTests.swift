@@ -14,6 +14,7 @@ struct TextLikenessTests {
             ("a <b>bold</b> text", "a bold text"), ("a text", "<p>a text</p>"),
             ("Jürgen", "Jurgen"), ("Jürgen", "Juergen"), ("Jürgen", "J?rgen"), ("Jürgen", "JÃ¼rgen"),
             ("Broken screen", "[#12] Broken screen"), ("Broken screen", "Broken screen (2)"), ("my-slug", "my-slug-2"),
+            ("shop.example", "https://shop.example/"), ("Shop.example/a", "http://www.shop.example/a"),
             ("07700 900123", "+447700900123"), ("+44 (0)7700 900123", "00447700900123"),
         ])
     func alike(_ sent: String, _ answer: String) {

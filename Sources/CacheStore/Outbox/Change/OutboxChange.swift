@@ -177,7 +177,8 @@ package struct OutboxChange: Sendable, Equatable {
     }
 
     /// Whether a record may be the one that the change created, though it is not as it was sent: in the fields of a
-    /// look-up it has what the server may have made of them, or all sent values but one are its own.
+    /// look-up it has what the server may have made of them, or all sent values but one are its own: one of these fields, or
+    /// two others that tell records apart.
     package func isNearly(_ record: JSONText, of entity: Entity, _ fields: [String]) -> Bool {
         func isForm(_ field: String) -> Bool { self.isForm(of: field, in: record, entity) }
         if isFormed(in: record, of: entity, fields) { return true }
@@ -187,7 +188,8 @@ package struct OutboxChange: Sendable, Equatable {
             return !field.isReference
         }
         return sent.count >= 3 && sent.count { !isForm($0.key) } <= 1
-            && fields.contains { entity[field: $0]?.isReference == false && isForm($0) }
+            && (fields.contains { entity[field: $0]?.isReference == false && isForm($0) }
+                || sent.count { isTold(by: [$0.key], of: entity) && isForm($0.key) } >= 2)
     }
 
     /// Whether a listed record may be the one that the change created, which a person has to decide: `isNearly`, or texts
@@ -251,10 +253,12 @@ extension JSONText {
         kind == .object && other.kind == .object ? sharesMembers(with: other) : isKept(in: other)
     }
 
-    /// Whether at least half of what this object has is in another one.
+    /// Whether at least half of what this object has is in another one, whose names may be written otherwise: `firstName`.
     fileprivate func sharesMembers(with other: JSONText) -> Bool {
-        let (sent, shown) = (lastMembers.filter { $0.value.kind != .null }, other.lastMembers)
-        let kept = sent.count { name, value in shown[name].map { value.isKept(in: $0) } ?? false }
+        func letters(_ name: String) -> String { name.lowercased().filter { $0 != "_" && $0 != "-" } }
+        let sent = lastMembers.filter { $0.value.kind != .null }
+        let shown = Dictionary(other.lastMembers.map { (letters($0.key), $0.value) }) { one, _ in one }
+        let kept = sent.count { name, value in shown[letters(name)].map { value.isKept(in: $0) } ?? false }
         return kept > 0 && kept * 2 >= sent.count
     }
 }

@@ -1,6 +1,6 @@
 /// Whether a server may have made one text out of another in a way that is never taken for the same: escaped for HTML,
-/// without tags, cut, with other spaces, punctuation, case or accents, with a number before or behind it, or a telephone
-/// number in another form. Only for asking whether a record may be the one that was sent.
+/// without tags, cut, with other spaces, punctuation, case or accents, with a number before or behind it, a telephone number
+/// in another form, or an address on the web with its scheme. Only for asking whether a record may be the one that was sent.
 enum TextLikeness {
     /// A text of fewer letters and digits is no beginning of another one.
     private static let leastBeginning = 6
@@ -27,13 +27,15 @@ enum TextLikeness {
             || mayHaveLostAccents(sent, answer)
     }
 
-    /// The letters and digits in lower case, without escapes of HTML. Swift compares them in any normal form of Unicode.
+    /// The letters and digits in lower case, without escapes of HTML and what a web address begins with. Swift compares them
+    /// in any normal form of Unicode.
     private static func letters(of text: String) -> String {
         let plain = text.replacing(#/&(?:#([0-9]{1,7})|#[xX]([0-9a-fA-F]{1,6})|[a-zA-Z]{2,8});/#) { match in
             let code = match.1.flatMap { UInt32($0) } ?? match.2.flatMap { UInt32($0, radix: 16) }
             return code.flatMap(Unicode.Scalar.init).map { String(Character($0)) } ?? ""
         }
-        return plain.lowercased().filter { $0.isLetter || $0.isNumber }
+        let rest = plain.lowercased().trimmingPrefix(#/https?://(?:www\.)?/#)
+        return rest.filter { $0.isLetter || $0.isNumber }
     }
 
     /// Without everything from a `<` to the next `>`. In one walk: a regular expression would look for the end from each `<` to

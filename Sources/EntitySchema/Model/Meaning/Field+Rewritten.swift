@@ -4,13 +4,16 @@ package import JSONText
 /// record may be the one that was sent.
 extension Field {
     /// Whether a value is in a form that does not say what was sent: of another type than the field, such as an object in place
-    /// of a text, `$12.50` in place of a number or `yes` in place of a boolean; a key at the end of an address; or a whole number
-    /// with fewer digits than were sent, as 64 bits of floating point hold it. Null and an empty text are values.
+    /// of a text, `$12.50` in place of a number or `yes` in place of a boolean; a key at the end of an address; a number in
+    /// another unit; or a whole number with fewer digits than were sent, as 64 bits of floating point hold it. Null and an empty
+    /// text are values.
     package func isUnreadable(_ value: JSONText, like sent: JSONText) -> Bool {
         guard !isNothing(value), !isNothing(sent) else { return false }
         switch kind {
-        case .integer: return value.amount == nil || Double(value.plain) == Double(sent.plain)
-        case .number, .money: return value.amount == nil
+        case .integer where Double(value.plain) == Double(sent.plain): return true
+        case .integer, .number, .money:
+            guard let theirs = value.amount else { return true }
+            return sent.amount.map(theirs.isOtherUnit) ?? false
         case .boolean: return value.truth == nil
         case .time, .date: return instant(value) == nil
         case .string: return !value.isName

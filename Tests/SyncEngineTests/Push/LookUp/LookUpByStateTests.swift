@@ -75,6 +75,18 @@ struct LookUpByStateTests {
         #expect(try await finding(mine, [others.replacing("refund\"", with: "sale\"")]).isAbsent)
     }
 
+    @Test("a record with all that was sent but the only compared value, or that in another unit, is left to a person")
+    func changedAlone() async throws {
+        func finding(_ total: Double, _ notes: String) async throws -> CreateReconciler.Finding {
+            let listed = #"{"id":"b","kind":"refund","pieces":3,"notes":"\#(notes)","total":\#(total)}"#
+            return try await self.finding(
+                #"{"kind":"refund","pieces":3,"notes":"mine","total":9.5}"#, [listed], match: "total")
+        }
+        #expect(try await finding(7, "mine").doubt != nil)
+        #expect(try await finding(950, "theirs").doubt != nil)
+        #expect(try await finding(7, "theirs").isAbsent)
+    }
+
     @Test("a record that was last changed over a minute before the attempt is left to a person")
     func older() async throws {
         for (seconds, isOwn) in [(110, true), (170, true), (190, false)] {
