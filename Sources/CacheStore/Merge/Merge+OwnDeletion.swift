@@ -1,4 +1,5 @@
 internal import EntitySchema
+internal import GRDB
 internal import JSONText
 
 /// A deletion made here meets the server's new version of the record.
@@ -23,7 +24,8 @@ extension Merge {
     /// the new one lacks says nothing.
     ///
     /// Fields that only the server sets, such as totals and versions, move with such a change: in a version that shows one
-    /// they are no work of others. `isAnswer`: the new version is the answer to it, which was received just now.
+    /// they are no work of others, nor after a change of what belongs to the record. `isAnswer`: the new version is the answer to
+    /// the change, which was received just now.
     func isOwnChange(
         _ before: JSONText, _ now: JSONText, isAnswer: Bool = false,
         _ isOwn: (_ field: String, _ value: JSONText) throws -> Bool
@@ -45,7 +47,23 @@ extension Merge {
                 return false
             }
         }
-        return hasOwn || !moved
+        return try hasOwn || !moved || hasChangedChild(of: now[entity.key]?.plain ?? "")
+    }
+
+    /// Whether a change of a record that belongs to this one, or the deletion of one that did, was acknowledged a moment ago. What
+    /// deleted records belonged to is not known any more.
+    private func hasChangedChild(of key: String) throws -> Bool {
+        try CascadeStatement.Relation.all(of: entity, in: context.schema).contains { relation in
+            let child = relation.child
+            return try Bool.fetchOne(
+                context.db.cachedStatement(
+                    sql: """
+                        SELECT EXISTS (SELECT 1 FROM sync_settling WHERE entity = ? AND at > ? AND (kind = 'deleted'
+                          OR record_key IN (SELECT _key FROM \(child.name) WHERE \(child.sql(for: relation.field)) = ?)))
+                        """),
+                arguments: [child.entity.name, (context.now - context.schema.upstream.settle).milliseconds, key])
+                ?? false
+        }
     }
 
     /// Whether the field now has the time of this answer: a change time that the schema does not name.

@@ -106,4 +106,37 @@ struct DeletionBehindEditTests {
             "orders", "[\(record(#""notes":"n","status":"s","code":"c2","revision":"2","etag":"e2""#, after: 60))]")
         #expect(try conflicts(cache) == 1)
     }
+
+    @Test("what the server computes from a record below is no edit of another person after a change of that from here")
+    func computed() async throws {
+        let schema = """
+            schema: shop
+            upstream: { base_url: http://localhost }
+            entities:
+              orders:
+                fields: { id: { type: string }, notes: { type: string }, total: { type: money } }
+                many: { lines: { of: lines, by: order_id, on_delete: cascade } }
+                pull: { path: /orders }
+                push:
+                  update: { call: "PATCH /orders/{id}", fields: [notes] }
+                  delete: { call: "DELETE /orders/{id}" }
+              lines:
+                fields: { id: { type: string }, order_id: { type: reference, to: orders }, price: { type: money } }
+                pull: { path: /lines }
+                push: { update: { call: "PATCH /lines/{id}" }, delete: { call: "DELETE /lines/{id}" } }
+            """
+        for isEdited in [true, false] {
+            let cache = try TestCache(schema: schema)
+            _ = try await cache.pull("orders", #"[{"id":"a","total":1}]"#)
+            _ = try await cache.pull("lines", #"[{"id":"l","order_id":"a","price":1}]"#)
+            if isEdited {
+                try await cache.store.update("lines", key: "l", body: JSONText(parsing: #"{"price":2}"#), at: now)
+            }
+            let edit = isEdited ? try await cache.begun() : nil
+            try await cache.store.delete("orders", key: "a", at: now)
+            if let edit { try await cache.store.finish(edit.id, .acknowledged(record: nil), at: now) }
+            _ = try await cache.pull("orders", #"[{"id":"a","total":2}]"#)
+            #expect(try conflicts(cache) == (isEdited ? 0 : 1))
+        }
+    }
 }
