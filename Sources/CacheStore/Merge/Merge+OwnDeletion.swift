@@ -50,16 +50,19 @@ extension Merge {
         return try hasOwn || !moved || hasChangedChild(of: now[entity.key]?.plain ?? "")
     }
 
-    /// Whether a change of a record that belongs to this one, or the deletion of one that did, was acknowledged a moment ago. What
-    /// deleted records belonged to is not known any more.
+    /// Whether a change of a record that belongs to this one, or the deletion of one that did, was acknowledged a moment ago or may
+    /// have arrived. What deleted records belonged to is not known any more.
     private func hasChangedChild(of key: String) throws -> Bool {
         try CascadeStatement.Relation.all(of: entity, in: context.schema).contains { relation in
             let child = relation.child
+            let settling = "FROM sync_settling WHERE entity = ?1 AND at > ?2"
             return try Bool.fetchOne(
                 context.db.cachedStatement(
                     sql: """
-                        SELECT EXISTS (SELECT 1 FROM sync_settling WHERE entity = ? AND at > ? AND (kind = 'deleted'
-                          OR record_key IN (SELECT _key FROM \(child.name) WHERE \(child.sql(for: relation.field)) = ?)))
+                        SELECT EXISTS (SELECT 1 \(settling) AND kind = 'deleted')
+                          OR EXISTS (SELECT 1 FROM \(child.name) WHERE \(child.sql(for: relation.field)) = ?3 AND _key IN (
+                            SELECT record_key \(settling)
+                            UNION SELECT record_key FROM sync_outbox WHERE entity = ?1 AND tried > 0))
                         """),
                 arguments: [child.entity.name, (context.now - context.schema.upstream.settle).milliseconds, key])
                 ?? false
