@@ -1,4 +1,5 @@
 import ArgumentParser
+import EntitySchema
 import Foundation
 import Glibc
 import LocalAPI
@@ -73,9 +74,11 @@ import Upstream
         for file in [own, token] { try #require(chmod(file, 0o600) == 0) }
         for file in [token, folder.path("state")] { try #require(chown(file, 7, 7) == 0) }
         #expect(try connection(arguments).token == "secret-1")
+        #expect(try InitCommand.token(token, .bearer) == "secret-1")
         try #require(unlink(token) == 0 && symlink(own, token) == 0 && lchown(token, 7, 7) == 0)
         let error = #expect(throws: CommandFailure.self) { try connection(arguments) }
         #expect(error?.message.contains("root does not read \(token)") == true)
+        #expect(throws: TokenFileError.self) { try InitCommand.token(token, .bearer) }
     }
 
     @Test(

@@ -31,9 +31,14 @@ package final class FileToken: Credentials {
     package var remedy: String? { "the token was read from \(path): replace it if it is no longer valid" }
 
     private static func read(_ path: String, for place: TokenPlace) throws(TokenFileError) -> String {
-        guard let text = try PrivateFile(path: path).text() else {
-            throw TokenFileError(message: "the token file \(path) is missing; check the path")
-        }
+        try token(in: try PrivateFile(path: path).text(), of: path, for: place)
+    }
+
+    /// The token in the text of the file at `path`; nil stands for no file. Throws if there is none that fits `place`.
+    package static func token(
+        in text: String?, of path: String, for place: TokenPlace
+    ) throws(TokenFileError) -> String {
+        guard let text else { throw TokenFileError(message: "the token file \(path) is missing; check the path") }
         let token = text.trimmingCharacters(in: .whitespacesAndNewlines)
         guard place.accepts(token) else {
             throw TokenFileError(

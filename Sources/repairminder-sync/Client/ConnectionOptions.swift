@@ -131,7 +131,7 @@ struct ConnectionOptions: ParsableArguments {
     /// A token file that the caller names.
     private static func token(_ path: String) throws(CommandFailure) -> String {
         do {
-            let token = try text(of: path).trimmingCharacters(in: .whitespacesAndNewlines)
+            let token = (try text(of: path) ?? "").trimmingCharacters(in: .whitespacesAndNewlines)
             if !token.isEmpty { return token }
         } catch {
             guard access(path, R_OK) != 0, errno == EACCES else { throw CommandFailure(.notAllowed, error.message) }
@@ -141,11 +141,11 @@ struct ConnectionOptions: ParsableArguments {
         throw CommandFailure(.notAllowed, "\(path): cannot read a token; check the path and the file's owner")
     }
 
-    /// Empty when there is no such file. For root it must not be a link that another user has made: the owner of a daemon's
-    /// state directory could have root send that daemon what only root may read.
-    private static func text(of path: String) throws(TokenFileError) -> String {
+    /// The text of a token file that the caller names; nil when there is no such file. For root it must not be a link that
+    /// another user has made: the owner of a daemon's state directory could have root send that daemon what only root may read.
+    static func text(of path: String) throws(TokenFileError) -> String? {
         let named = PrivateFile(path: path)
-        guard geteuid() == 0 else { return try named.text() ?? "" }
+        guard geteuid() == 0 else { return try named.text() }
         // A pipe would have root wait.
         guard stat(of: path)?.isFile ?? true else {
             throw TokenFileError(message: "\(path) is not a regular file; correct the path")
@@ -158,7 +158,7 @@ struct ConnectionOptions: ParsableArguments {
                 message: "root does not read \(path), where another user has put a link, or could; name a file, by a "
                     + "path without links")
         }
-        guard file >= 0 else { return "" }
+        guard file >= 0 else { return nil }
         defer { close(file) }
         return try named.text(try named.contents(of: file))
     }

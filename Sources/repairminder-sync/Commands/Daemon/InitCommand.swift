@@ -154,9 +154,13 @@ struct InitCommand: AsyncParsableCommand {
     }
 
     private func lists(at address: String, _ place: TokenPlace) throws -> LiveLists {
-        let token = try tokenFile.map { try FileToken(path: $0, for: place) }?.current()
+        let token = try tokenFile.map { try Self.token($0, place) }
         let transport = try CurlTransport(userAgent: ProgramVersion.userAgent)
         return LiveLists(address: address, transport: transport, token: token, place: place)
+    }
+
+    static func token(_ path: String, _ place: TokenPlace) throws(TokenFileError) -> String {
+        try FileToken.token(in: try ConnectionOptions.text(of: path), of: path, for: place)
     }
 
     private func asking(
