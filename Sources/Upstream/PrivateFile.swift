@@ -73,9 +73,13 @@ package struct PrivateFile {
         return text
     }
 
-    /// How to close a file that others can read. `chmod -R` follows no links in the folder.
+    /// How to close a file that others can read. `chmod -R` follows no links in the folder, unless a program puts one in
+    /// a file's place at that moment.
     private var closing: String {
-        if linkAdvice != nil { return "run chmod -R go= \(path[...(path.lastIndex(of: "/") ?? path.startIndex)])" }
+        if linkAdvice != nil {
+            let folder = path[...(path.lastIndex(of: "/") ?? path.startIndex)]
+            return "stop the daemon, then run chmod -R go= \(folder)"
+        }
         return isLink ? "correct the mode of the file that this link leads to" : "run chmod 600 \(path)"
     }
 

@@ -66,9 +66,9 @@ struct StateChecks {
     }
 
     /// The directory in a command for root. The commands name no file in it: a compromised daemon chooses the names, and can
-    /// put a link in a file's place meanwhile. With `-R` they follow no links.
+    /// put a link in a file's place meanwhile. With `-R` they follow no links, except `chmod` one that appears while it runs.
     private var place: String { ShellWord.quoted("\(folder)/") }
-    private var closing: String { "run chmod -R go= \(place)" }
+    private var closing: String { "stop the daemon, then run chmod -R go= \(place)" }
 
     /// Nil for a link, whose own mode does not matter.
     private func mode(of path: String) -> mode_t? {

@@ -34,8 +34,8 @@ struct TokenFile {
         }
         guard status.st_mode & 0o077 == 0 else {
             throw StateError(
-                message: "other users can read or change \(path); run chmod -R go= \(folder). If they may have read "
-                    + "it, delete it instead, and restart the daemon for a new token",
+                message: "other users can read or change \(path); stop the daemon, then run chmod -R go= \(folder). If "
+                    + "they may have read it, delete it instead, and restart the daemon for a new token",
                 isOpenToOthers: true)
         }
         var bytes = [UInt8](repeating: 0, count: Self.largest)

@@ -67,7 +67,7 @@ struct StateChecksTests {
         #expect(found.advice == closing)
     }
 
-    private var closing: String { "run chmod -R go= \(folder.path("state"))/" }
+    private var closing: String { "stop the daemon, then run chmod -R go= \(folder.path("state"))/" }
 
     @Test("no name of a file becomes part of a command, which root may run")
     func hostileName() throws {
