@@ -67,7 +67,8 @@ struct MirrorFolder {
     /// No command for a link: root could run it, and a compromised daemon chooses where a link in `state_dir` leads.
     private var closing: String {
         return stat(ofLink: path)?.isLink == true
-            ? "it is a link: set mirror.directory to another directory" : "run chmod go-w \(path)"
+            ? "it is a link: set mirror.directory to another directory"
+            : "stop the daemon, see that this is still no link, then run chmod go-w \(path)"
     }
 
     // MARK: Writing
