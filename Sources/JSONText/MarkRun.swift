@@ -26,24 +26,27 @@ package struct MarkRun {
     }
 
     /// Whether no run in the text is too long.
-    package static func areShort(in text: String) -> Bool {
+    package static func areShort(in text: String, upTo longest: Int = Self.longest) -> Bool {
         // Nearly every text has no such byte. U+0300 and later begin with 0xCC or more in UTF-8.
         guard text.utf8.contains(where: { $0 >= 0xCC }) else { return true }
-        var run = MarkRun()
+        var run = MarkRun(upTo: longest)
         return text.unicodeScalars.allSatisfy { run.isShort(with: $0) }
     }
 
     /// The text with U+FFFD in the place of each mark that would make a run too long.
-    package static func shortened(_ text: String) -> String {
-        guard !areShort(in: text) else { return text }
-        var run = MarkRun()
+    ///
+    /// Needed again for what is made of a text that was checked: runs grow where escapes are decoded, and where something
+    /// between two marks is left out.
+    package static func shortened(_ text: String, upTo longest: Int = Self.longest) -> String {
+        guard !areShort(in: text, upTo: longest) else { return text }
+        var run = MarkRun(upTo: longest)
         var shortened = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {
             if run.isShort(with: scalar) {
                 shortened.append(scalar)
             } else {
                 shortened.append("\u{FFFD}")
-                run = MarkRun()
+                run = MarkRun(upTo: longest)
             }
         }
         return String(shortened)

@@ -25,6 +25,12 @@ struct ComputedFieldTests {
         return try #require(schema["orders"])
     }
 
+    @Test("a text out of which NUL was left has no more marks in a row than a record may have")
+    func marks() {
+        let text = TextPattern("{first}")?.text { _ in "a" + String(repeating: "\u{301}\0", count: 1000) }
+        #expect(text.map { MarkRun.areShort(in: $0, upTo: MarkRun.longestUpstream) } == true)
+    }
+
     @Test("no request has one, also where the route takes any field")
     func unsent() throws {
         let orders = try entity(

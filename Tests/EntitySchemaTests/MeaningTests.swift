@@ -244,6 +244,15 @@ struct MeaningTests {
         #expect(field(.string).forms(from: text, to: other) == nil)
     }
 
+    @Test(
+        "marks with escapes or white space between them are compared at once, though nothing is left between them",
+        .timeLimit(.minutes(1)), arguments: ["&#769;&#807;", "\n\u{301}\n\u{327}"])
+    func manyMarks(marks: String) {
+        let answer = JSONText.string("a" + String(repeating: marks, count: 150_000))
+        #expect(field(.string).forms(from: "a", to: answer) == nil)
+        #expect(field(.string).forms(from: answer, to: "a") == nil)
+    }
+
     @Test("a list of 30,000 elements is recognized in another order")
     func longList() {
         let numbers = (0..<30_000).map { JSONText.integer($0) }

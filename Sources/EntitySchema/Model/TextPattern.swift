@@ -1,3 +1,5 @@
+internal import JSONText
+
 /// Text made of values: `{first_name} {last_name}`; `{first_name:1}` is the value's first letter as a capital.
 ///
 /// A missing value is left out, no space is doubled or left at an end, and NUL, which ends a text in SQL, is left out.
@@ -58,7 +60,8 @@ package struct TextPattern: Sendable, Equatable {
     // Nearly every text stays as it is, and a look at its bytes takes a tenth of the time that changing it takes.
 
     private static func withoutNUL(_ text: String) -> String {
-        text.utf8.contains(0) ? text.replacing("\0", with: "") : text
+        guard text.utf8.contains(0) else { return text }
+        return MarkRun.shortened(text.replacing("\0", with: ""), upTo: MarkRun.longestUpstream)
     }
 
     private static func withSingleSpaces(_ text: String) -> String {

@@ -42,4 +42,11 @@ struct TextLikenessTests {
         #expect(TextLikeness.mayBecome("\(open)one", "one"))
         #expect(!TextLikeness.mayBecome("\(open)one", "\(open)two"))
     }
+
+    @Test(
+        "marks with escapes, tags or white space between them are compared at once", .timeLimit(.minutes(1)),
+        arguments: ["&#769;&#807;", "<i>\u{301}</i>\u{327}", "\n\u{64E}\n\u{651}"])
+    func manyMarks(marks: String) {
+        #expect(!TextLikeness.mayBecome("one", "two" + String(repeating: marks, count: 100_000)))
+    }
 }

@@ -53,8 +53,10 @@ struct LiftTests {
     }
 
     @Test(
-        "an address without a path has no last segment",
-        arguments: ["https://api.example", "https://api.example/", "", "/"])
+        "an address without a path has no last segment, nor one with more marks in a row than a record may have",
+        arguments: [
+            "https://api.example", "https://api.example/", "", "/", "/a" + String(repeating: "%CC%81", count: 129),
+        ])
     func noSegment(_ link: String) throws {
         let lift = Lift([Lift.Member(name: "id", source: .link("url"))])
         #expect(lift.lifted(.object(["url": .string(link)]))["id"] == nil)

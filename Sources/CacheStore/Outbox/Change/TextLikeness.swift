@@ -1,3 +1,5 @@
+internal import JSONText
+
 /// Whether a server may have made one text out of another in a way that is never taken for the same: escaped for HTML,
 /// without tags, cut, with other spaces, punctuation, case or accents, with a number before or behind it, a telephone number
 /// in another form, or an address on the web with its scheme. Only for asking whether a record may be the one that was sent.
@@ -35,7 +37,7 @@ enum TextLikeness {
             return code.flatMap(Unicode.Scalar.init).map { String(Character($0)) } ?? ""
         }
         let rest = plain.lowercased().trimmingPrefix(#/https?://(?:www\.)?/#)
-        return rest.filter { $0.isLetter || $0.isNumber }
+        return MarkRun.shortened(rest.filter { $0.isLetter || $0.isNumber }, upTo: MarkRun.longestUpstream)
     }
 
     /// Without everything from a `<` to the next `>`. In one walk: a regular expression would look for the end from each `<` to
@@ -47,7 +49,7 @@ enum TextLikeness {
             kept += rest[..<start]
             rest = rest[end...].dropFirst()
         }
-        return String(kept + rest)
+        return MarkRun.shortened(String(kept + rest), upTo: MarkRun.longestUpstream)
     }
 
     /// Whether the answer has all ASCII letters in order, and at most two characters in place of each other letter: `ü`

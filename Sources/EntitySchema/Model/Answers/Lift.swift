@@ -179,12 +179,13 @@ extension Lift.Member {
     }
 
     /// Without what follows the path of an address, or is to be filled in (`{?projection}`, RFC 6570). Nil for an address
-    /// without a path.
+    /// without a path, and one in which a record may not have as many marks in a row.
     static func lastSegment(of address: String) -> String? {
         let path = Substring(address.utf8.prefix { !Self.ends.contains($0) })
         var segments = path.utf8.split(separator: UInt8(ascii: "/")).map { Substring($0) }[...]
         if segments.first?.utf8.last == UInt8(ascii: ":") { segments = segments.dropFirst(2) }
-        return segments.last.map(Entity.percentDecoded)
+        guard let text = segments.last.map(Entity.percentDecoded) else { return nil }
+        return MarkRun.areShort(in: text, upTo: MarkRun.longestUpstream) ? text : nil
     }
 
     private static let ends = Array("?#{".utf8)

@@ -1,3 +1,5 @@
+internal import JSONText
+
 /// Plain text as HTML.
 package enum HTMLText {
     /// The text in one `div`, its lines separated by `<br>`, for upstreams that take nothing but HTML.
@@ -41,7 +43,7 @@ package enum HTMLText {
                 at += 1
             }
         }
-        return String(decoding: text, as: UTF8.self)
+        return MarkRun.shortened(String(decoding: text, as: UTF8.self), upTo: MarkRun.longestUpstream)
     }
 
     /// A reference to a character without its `&` and `;`: `amp`, seven digits, or six hexadecimal ones.

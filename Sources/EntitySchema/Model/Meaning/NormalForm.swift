@@ -78,7 +78,9 @@ extension Field {
 
 extension String {
     /// Without white space, in one case. Both changes of case are needed: "ß" becomes "SS".
-    fileprivate var letters: String { uppercased().lowercased().filter { !$0.isWhitespace } }
+    fileprivate var letters: String {
+        MarkRun.shortened(uppercased().lowercased().filter { !$0.isWhitespace }, upTo: MarkRun.longestUpstream)
+    }
 
     /// A text of fewer digits is no telephone number, nor is one of more characters.
     private static let (leastDigits, longestNumber) = (7, 40)
