@@ -233,6 +233,7 @@ struct EquivalenceTests {
         let (one, other) = (try JSONText(parsing: one), try JSONText(parsing: other))
         #expect(one.isEquivalent(to: other))
         #expect(EquivalenceKey(one) == EquivalenceKey(other))
+        #expect(EquivalenceKey.Digest(one) == EquivalenceKey.Digest(other))
     }
 
     @Test(
@@ -247,6 +248,7 @@ struct EquivalenceTests {
         let (one, other) = (try JSONText(parsing: one), try JSONText(parsing: other))
         #expect(!one.isEquivalent(to: other))
         #expect(EquivalenceKey(one) != EquivalenceKey(other))
+        #expect(EquivalenceKey.Digest(one) != EquivalenceKey.Digest(other))
     }
 
     /// `value` inside so many objects and lists.

@@ -13,15 +13,15 @@ struct SetMerge {
         let (before, here, there) = (Self.keys(base), Self.keys(local), Self.keys(server))
         let known = before.union(Self.keys(sent))
         let kept = server.filter { element in
-            let key = EquivalenceKey(element)
+            let key = EquivalenceKey.Digest(element)
             return here.contains(key) || !known.contains(key)
         }
         let added = local.filter { element in
-            let key = EquivalenceKey(element)
+            let key = EquivalenceKey.Digest(element)
             return !before.contains(key) && !there.contains(key)
         }
-        var seen: Set<EquivalenceKey> = []
-        return .array((kept + added).filter { seen.insert(EquivalenceKey($0)).inserted })
+        var seen: Set<EquivalenceKey.Digest> = []
+        return .array((kept + added).filter { seen.insert(EquivalenceKey.Digest($0)).inserted })
     }
 
     /// Whether the server's list shows every addition and removal of the local one.
@@ -30,5 +30,7 @@ struct SetMerge {
         return here.subtracting(before).isSubset(of: there) && before.subtracting(here).isDisjoint(with: there)
     }
 
-    private static func keys(_ list: [JSONText]) -> Set<EquivalenceKey> { Set(list.map { EquivalenceKey($0) }) }
+    private static func keys(_ list: [JSONText]) -> Set<EquivalenceKey.Digest> {
+        Set(list.lazy.map { EquivalenceKey.Digest($0) })
+    }
 }

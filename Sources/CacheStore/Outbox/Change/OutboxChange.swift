@@ -245,7 +245,8 @@ extension JSONText {
     /// each is compared with each.
     fileprivate func sharesElement(with other: JSONText) -> Bool {
         let (mine, theirs) = (elements, other.elements)
-        return !Set(mine.map { EquivalenceKey($0) }).isDisjoint(with: theirs.map { EquivalenceKey($0) })
+        let known = Set(mine.lazy.map { EquivalenceKey.Digest($0) })
+        return theirs.contains { known.contains(EquivalenceKey.Digest($0)) }
             || mine.prefix(20).contains { mine in theirs.prefix(20).contains { mine.mayBeKept(in: $0) } }
     }
 

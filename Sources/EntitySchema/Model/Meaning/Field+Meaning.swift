@@ -130,13 +130,13 @@ private struct ListElements {
     func contains(allOf others: ArraySlice<JSONText>) -> Bool {
         guard !others.isEmpty else { return true }
         var names = Set<String>(minimumCapacity: elements.count)
-        var keys: Set<EquivalenceKey> = []
+        var keys: Set<EquivalenceKey.Digest> = []
         for element in elements {
             if element.isName { names.insert(element.plain) }
-            if !element.isText { keys.insert(EquivalenceKey(element)) }
+            if !element.isText { keys.insert(EquivalenceKey.Digest(element)) }
         }
         return others.allSatisfy { other in
-            other.isName && names.contains(other.plain) || !other.isText && keys.contains(EquivalenceKey(other))
+            other.isName && names.contains(other.plain) || !other.isText && keys.contains(EquivalenceKey.Digest(other))
         }
     }
 }
