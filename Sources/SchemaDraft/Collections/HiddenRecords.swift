@@ -29,8 +29,26 @@ enum HiddenRecords {
     /// Members that say so where a deletion archives the record.
     static let archiveMarks: Set = ["archivedat", "isarchived", "archived", "datearchived"]
 
+    /// Members that say that a record is not deleted.
+    private static let lifeMarks: Set = ["active", "isactive", "enabled", "isenabled"]
+    /// States of deleted records.
+    private static let deletedStates: Set = [
+        "deleted", "trash", "trashed", "removed", "archived", "inactive", "disabled", "deactivated", "cancelled",
+        "canceled", "void", "voided",
+    ]
+
+    /// What a deletion only sets, in the document's words: "Deleting a record sets its `active` field to `0`."
+    static func mark(setBy deletion: APIOperation) -> (name: String, value: String)? {
+        let words =
+            /(?i)\b(?:set|chang|mark)\w* (?:its|the|their) [`'"]?(\w+)[`'"]?(?: field)?(?: of \w+ \w+)? (?:to|as) [`'"]?(\w+)/
+        guard let found = deletion.words.firstMatch(of: words) else { return nil }
+        let (name, value) = (Words.folded(String(found.1)), String(found.2))
+        let isLife = lifeMarks.contains(name) && ["0", "false"].contains(value.lowercased())
+        return isLife || deletedStates.contains(value.lowercased()) ? (name, value) : nil
+    }
+
     private static func namesDeleted(_ parameter: APIOperation.Parameter) -> Bool {
-        guard parameter.shape.kind != .boolean else { return false }
+        guard !isSwitch(parameter) else { return false }
         let values = parameter.shape.enumValues.map(\.value)
         let words = values.isEmpty ? [parameter.description ?? ""] : values
         return words.contains { word in
@@ -38,10 +56,17 @@ enum HiddenRecords {
         }
     }
 
+    /// Whether a parameter is true or false, though the document may call that a text.
+    private static func isSwitch(_ parameter: APIOperation.Parameter) -> Bool {
+        let (shape, truths) = (parameter.shape, Set(["true", "false"]))
+        return shape.kind == .boolean || shape.enumValues.isEmpty && shape.initial.map(truths.contains) == true
+            || shape.enumValues.count == 2 && truths.isSuperset(of: shape.enumValues.map(\.value))
+    }
+
     private static func whole(_ parameter: APIOperation.Parameter) -> String? {
         guard parameter.place == "query" else { return nil }
         let words = Words.parts(of: parameter.name)
-        guard parameter.shape.kind != .boolean else {
+        guard !isSwitch(parameter) else {
             return parameter.shape.preset != "true" && shows(parameter, words) ? "true" : nil
         }
         guard !parameter.shape.isList, let last = words.last else { return nil }
@@ -51,7 +76,8 @@ enum HiddenRecords {
     /// What is missing for a list that comes with the records of some days only, if its document says so: each installation knows
     /// where to begin.
     static func todo(_ list: APIOperation, since: String?) -> String? {
-        for parameter in list.queries where !parameter.isRequired && parameter.name != since {
+        let takesAll = list.queries.contains { Words.lastWord(of: $0.name) == "range" && whole($0) != nil }
+        for parameter in list.queries where !takesAll && !parameter.isRequired && parameter.name != since {
             guard let said = window(parameter) else { continue }
             return
                 "pull.query: { \(parameter.name): … }: without it the list leaves out records of other days (\(said))"
@@ -92,9 +118,8 @@ enum HiddenRecords {
     /// One of the values that the document lists, unless it is the usual one.
     private static func choice(_ parameter: APIOperation.Parameter, isState: Bool) -> String? {
         let values = parameter.shape.enumValues.map(\.value)
-        guard values.count > 1, let whole = values.first(where: { ListFilter.all.contains($0.lowercased()) }) else {
-            return nil
-        }
+        guard let whole = values.first(where: { ListFilter.all.contains($0.lowercased()) }) else { return nil }
+        if values.count == 1 { return isState || isFilter(parameter) ? whole : nil }
         let usual = parameter.shape.preset ?? usual(parameter.description ?? "")
         guard let usual else { return isState ? whole : nil }
         return usual.lowercased() != whole.lowercased() && values.contains(usual) && (isState || isFilter(parameter))
@@ -103,7 +128,7 @@ enum HiddenRecords {
 
     /// Whether a parameter says which records come, rather than what of them or in which order.
     private static func isFilter(_ parameter: APIOperation.Parameter) -> Bool {
-        ["filter", "scope", "type", "kind", "show"].contains(Words.lastWord(of: parameter.name))
+        ["filter", "scope", "type", "kind", "show", "range"].contains(Words.lastWord(of: parameter.name))
     }
 
     /// One of the values that only words list: `1=visible, 2=hidden, 3=all (default: 1)`, `open, closed and all. Defaults to open`.
@@ -127,6 +152,8 @@ enum HiddenRecords {
     /// Whether a list shows more records with it: `include_archived`, or one that "also returns all archived projects".
     private static func shows(_ parameter: APIOperation.Parameter, _ words: [String]) -> Bool {
         let text = (parameter.description ?? "").lowercased()
+        // `all`: "If true, show notifications marked as read."
+        if words == ["all"] { return text.contains(/\b(read|closed|inactive|archived|stopped|running)\b/) }
         guard text.firstMatch(of: /\bonly\b/) == nil else { return false }
         if let first = words.first, words.count > 1, ["include", "includes", "with", "show"].contains(first) {
             return words.last.map(hidden.contains) == true

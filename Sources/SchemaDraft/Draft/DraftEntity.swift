@@ -21,8 +21,14 @@ struct DraftEntity: Sendable {
         var records: Guess<String>
         var paging: Guess<DraftPaging>
         var since: Guess<Since>?
-        var deleted: Guess<String>?
+        var deleted: Guess<Mark>?
         var single: Single
+    }
+
+    /// What says that a record is deleted: a field, with this value if not with any.
+    struct Mark: Sendable {
+        var field: String
+        var value: String?
     }
 
     struct Since: Sendable, Equatable {

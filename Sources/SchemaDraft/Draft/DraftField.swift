@@ -7,6 +7,17 @@ struct DraftField: Sendable, Equatable {
         case reference(to: String, as: String?)
 
         var isReference: Bool { if case .reference = self { true } else { false } }
+
+        /// A value that a text names, as fields of this kind have it; nil if they have none like that.
+        func value(_ text: String) -> String? {
+            switch self {
+            case .enum(let values): values.first { $0.value.lowercased() == text.lowercased() }?.value
+            case .simple("boolean"): ["true", "false"].contains(text.lowercased()) ? text.lowercased() : nil
+            case .simple("integer"): Int(text) == nil ? nil : text
+            case .simple("string"): text
+            default: nil
+            }
+        }
     }
 
     var name: String

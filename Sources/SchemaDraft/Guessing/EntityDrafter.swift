@@ -317,8 +317,15 @@ struct EntityDrafter {
         return .path(whole + KeyedCalls.query(key, of: collection.key.value, after: whole), at: place)
     }
 
-    private func deleted(_ entity: DraftEntity, _ collection: Collection) -> Guess<String>? {
-        let isArchived = collection.recordCalls["DELETE"]?.verb(among: ["archive"]) != nil
+    private func deleted(_ entity: DraftEntity, _ collection: Collection) -> Guess<DraftEntity.Mark>? {
+        let deletion = collection.recordCalls["DELETE"]
+        if let said = deletion.flatMap(HiddenRecords.mark),
+            let field = entity.fields.first(where: { $0.from == nil && Words.folded($0.wireName) == said.name }),
+            let value = field.kind.value(said.value)
+        {
+            return Guess(DraftEntity.Mark(field: field.name, value: value), "a deletion only sets it")
+        }
+        let isArchived = deletion?.verb(among: ["archive"]) != nil
         let marks = [HiddenRecords.deletionMarks] + (isArchived ? [HiddenRecords.archiveMarks] : [])
         let found = marks.lazy.compactMap { names in
             entity.fields.first { field in
@@ -326,7 +333,9 @@ struct EntityDrafter {
                     && (field.isTime || [.simple("boolean"), .simple("date")].contains(field.kind))
             }
         }.first
-        return found.map { Guess($0.name, "by its name: a record with it counts as deleted") }
+        return found.map {
+            Guess(DraftEntity.Mark(field: $0.name), "by its name: a record with it counts as deleted")
+        }
     }
 
     /// A record's name for people.

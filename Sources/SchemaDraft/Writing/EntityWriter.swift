@@ -42,7 +42,11 @@ struct EntityWriter {
         }
         members += list(pull.records.value, pull.paging) + [single(pull.single)]
         if let since = pull.since { members += changes(since) }
-        members.add("deleted", pull.deleted)
+        if let deleted = pull.deleted {
+            let mark = deleted.value
+            let value = mark.value.map { YAMLNode.mapping([YAMLNode.Member(mark.field, .text($0))]) }
+            members.append(YAMLNode.Member("deleted", value ?? .text(mark.field), deleted.reason))
+        }
         if !children.isEmpty { members.append(YAMLNode.Member("detail", details)) }
         return members
     }

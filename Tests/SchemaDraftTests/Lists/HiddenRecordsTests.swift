@@ -91,11 +91,47 @@ struct HiddenRecordsTests {
         #expect(yaml.contains("deleted: archived_at") == (verb == "Archive"), "\(yaml)")
     }
 
+    @Test(
+        "What a deletion only sets, in the document's words, marks deleted records",
+        arguments: [
+            ("active: { type: integer }", "Deleting a thing sets its `active` field to `0`.", "active: \"0\""),
+            ("state: { type: string, enum: [Open, Void] }", "Changes the state of the thing to void", "state: Void"),
+            ("active: { type: integer }", "Sets its active field to 1", nil),
+            ("kind: { type: string }", "Things whose kind is set to deleted", nil),
+        ])
+    func markedByDeletion(member: String, words: String, mark: String?) throws {
+        let thing = "Thing: { type: object, properties: { id: { type: integer }, \(member) } }"
+        let deletion = Document.deletion.replacing("delete: {", with: "delete: { description: \"\(words)\",")
+        let paths = ["/things: { \(Document.list("Thing")) }", "/things/{id}: { \(deletion) }"]
+        let yaml = try SchemaDraft.of(Document(schemas: [thing], paths: paths).text).yaml
+        #expect(yaml.contains("deleted: {") == (mark != nil), "\(yaml)")
+        if let mark { #expect(yaml.contains("deleted: { \(mark) }"), "\(yaml)") }
+    }
+
     @Test("A list that can also show archived records is asked for them")
     func archived() throws {
         #expect(try draft("include_archived", "type: boolean").yaml.contains("include_archived: \"true\""))
         let yaml = try draft("is_archived", "type: boolean", "If true, also returns all archived things").yaml
         #expect(yaml.contains("is_archived: \"true\""), "\(yaml)")
+        let read = try draft("all", "type: boolean", "If true, shows things marked as read").yaml
+        #expect(read.contains("all: \"true\""), "\(read)")
+    }
+
+    @Test(
+        "Also where the document calls a switch a text",
+        arguments: ["type: string, default: false", "type: string, enum: [\"true\", \"false\"]"])
+    func switchInText(_ type: String) throws {
+        let yaml = try draft("include_disabled", type).yaml
+        #expect(yaml.contains("include_disabled: \"true\""), "\(yaml)")
+    }
+
+    @Test("A list of some days that can be asked for all is, and nothing is left to a person")
+    func allDays() throws {
+        let parameters =
+            "{ name: start_date, in: query, description: the default is 1 month, schema: { type: string } }, { name: date_range, in: query, schema: { type: string, enum: [all] } }"
+        let list = Document.list("Thing", "parameters: [\(parameters)],")
+        let draft = try SchemaDraft.of(Document(schemas: [Self.thing], paths: ["/things: { \(list) }"]).text)
+        #expect(draft.yaml.contains("date_range: all") && draft.todos.isEmpty, "\(draft.yaml)")
     }
 
     @Test(
