@@ -61,6 +61,9 @@ struct OperationReader {
         guard let name = value["name"]?.text, let place = value["in"]?.text else { return nil }
         let content = value["content"]?.members.first?.value["schema"]
         var shape = shapes.shape(of: value["schema"] ?? content ?? value)
+        // As django-filter has it, any of several times; one of them is sent alike.
+        let element = shapes.elements(of: shape)
+        if shape.isList, element.format?.hasPrefix("date") == true { shape = element }
         shape.example = shape.example ?? value["example"]
         return APIOperation.Parameter(
             name: name, place: place, isRequired: value["required"]?.boolean ?? false,

@@ -75,7 +75,10 @@ struct ChangeTimeGuess {
     }
 
     private var bound: APIOperation.Parameter? {
-        list.queries.first(where: Self.isBound) ?? list.header("If-Modified-Since")
+        let bounds = list.queries.filter(Self.isBound)
+        // Records that changed in the same moment come again.
+        let inclusive = bounds.first { !Words.parts(of: $0.name).contains("gt") }
+        return inclusive ?? bounds.first ?? list.header("If-Modified-Since")
     }
 
     /// In which form it takes a time: in a header that of HTTP, unless the document says or shows another one.
