@@ -68,19 +68,19 @@ struct DraftPathTests {
 
     @Test("What a list needs and takes only some values is a setting of its own")
     func choices() throws {
-        func parameter(_ values: String) -> String {
+        func parameter(_ values: String, _ name: String = "kind") -> String {
             let schema = "{ type: string, enum: [\(values)] }"
             let shop = "{ name: shop, in: query, required: true, schema: { type: string } }"
-            return "parameters: [{ name: kind, in: query, required: true, schema: \(schema) }, \(shop)],"
+            return "parameters: [{ name: \(name), in: query, required: true, schema: \(schema) }, \(shop)],"
         }
         let rack = "Rack: { type: object, properties: { id: { type: integer }, title: { type: string } } }"
         let draft = try draft(
             [Self.thing, rack],
             [
                 "/things: { \(Document.list("Thing", parameter("sold, new"))) }",
-                "/racks: { \(Document.list("Rack", parameter("steel, wood"))) }",
+                "/racks: { \(Document.list("Rack", parameter("in, out", "direction"))) }",
             ])
-        #expect(draft.settings.sorted() == ["racks_kind", "shop", "things_kind"], "\(draft.yaml)")
+        #expect(draft.settings.sorted() == ["racks_direction", "shop", "things_kind"], "\(draft.yaml)")
     }
 
     @Test("An order that a list needs is one of those that the document lists")

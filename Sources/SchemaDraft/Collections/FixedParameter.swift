@@ -16,7 +16,9 @@ enum FixedParameter {
     private static func order(_ parameter: APIOperation.Parameter) -> String? {
         guard parameter.place == "query", orders.contains(Words.folded(parameter.name)) else { return nil }
         let values = parameter.shape.enumValues.map(\.value).filter(isPlain)
-        return values.first { ["asc", "ascending", "id"].contains($0.lowercased()) } ?? values.first
+        let best = values.first { ["asc", "ascending", "id"].contains($0.lowercased()) }
+        // A direction may also be that of what a record is about: `inbound`.
+        return best ?? (Words.folded(parameter.name) == "direction" ? nil : values.first)
     }
 
     /// `?api-version=1.0`, for the parameters without which a call is refused; nil if one of them has no such value.
