@@ -65,6 +65,27 @@ struct DraftFieldTests {
         #expect((things?[field: "\(word)_thing_id"]?.kind == .reference(to: "things")) == isReference)
     }
 
+    @Test(
+        "A name that spells out the key of a record refers to it, and no other id does",
+        arguments: [
+            ("code", "plan_code", true), ("code", "plan_id", false), ("external_id", "external_plan_id", true),
+            ("external_id", "shop_plan_id", false),
+        ])
+    func spelledOut(_ key: String, _ name: String, _ isReference: Bool) throws {
+        let text = "{ type: string }"
+        let schemas = [
+            "Plan: { type: object, properties: { shop_id: \(text), \(key): \(text) } }",
+            "Order: { type: object, properties: { id: \(text), \(name): \(text) } }",
+        ]
+        let paths = [
+            "/plans: { \(Document.list("Plan")) }", "/plans/{\(key)}: { \(Document.single("Plan")) }",
+            "/orders: { \(Document.list("Order")) }",
+        ]
+        let draft = try SchemaDraft.of(Document(schemas: schemas, paths: paths).text)
+        let kind = draft.schema["orders"]?[field: name]?.kind
+        #expect((kind == .reference(to: "plans")) == isReference, "\(draft.yaml)")
+    }
+
     @Test("A list that shows little of its records names what reads them whole", arguments: [true, false])
     func summary(_ isShort: Bool) throws {
         let more = ["a", "b", "c", "d", "e"].map { "\($0): { type: string }" }.joined(separator: ", ")
@@ -253,6 +274,19 @@ struct DraftFieldTests {
         let pull = try #require(draft.schema["things"]?.pull)
         #expect(pull.isSince && pull.changedAt == "updated_at" && pull.call?.isConditional == true, "\(draft.yaml)")
         #expect(pull.sinceFormat == form.flatMap(TimeFormat.init) ?? .iso)
+    }
+
+    @Test("Of parameters that take any of several times, the one that repeats the last change asks for changes")
+    func anyOfSeveral() throws {
+        let thing =
+            "Thing: { type: object, properties: { id: { type: integer }, updated_at: { type: string, format: date-time } } }"
+        let time = "schema: { type: array, items: { type: string, format: date-time } }"
+        let parameters = ["updated_at", "updated_at__gt", "updated_at__gte"].map {
+            "{ name: \($0), in: query, \(time) }"
+        }
+        let list = Document.list("Thing", "parameters: [\(parameters.joined(separator: ", "))],")
+        let yaml = try SchemaDraft.of(Document(schemas: [thing], paths: ["/things: { \(list) }"]).text).yaml
+        #expect(yaml.contains("since: { param: updated_at__gte, field: updated_at }"), "\(yaml)")
     }
 
     @Test("A parameter that takes a form of no schema asks for no changes")

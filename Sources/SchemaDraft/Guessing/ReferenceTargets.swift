@@ -5,6 +5,8 @@ struct ReferenceTargets: Sendable {
         var key: String
         /// Whether the key is a number.
         var isNumber: Bool
+        /// Whether an `…_id` that names a record has its key: its records may have another id beside a code.
+        var isNamedByID: Bool
     }
 
     /// What documents call records of any kind: `listId` of an order is the key of no order.
@@ -27,11 +29,12 @@ struct ReferenceTargets: Sendable {
         let order = collections.sorted {
             ($0.path.parameters.count, $0.path.segments.count) < ($1.path.parameters.count, $1.path.segments.count)
         }
+        let stems = Set(collections.map { Words.folded(Words.singular($0.base.last ?? "")) })
         for collection in order {
             let key = collection.answer.item[collection.key.value].map(shapes.shape)
             let target = Target(
                 entity: collection.name, key: collection.key.value,
-                isNumber: key?.isNumber ?? false)
+                isNumber: key?.isNumber ?? false, isNamedByID: Self.isNamedByID(collection, stems))
             paths[collection.path.text] = target
             add(target, [collection.name, collection.base.last ?? ""])
         }
@@ -55,22 +58,43 @@ struct ReferenceTargets: Sendable {
 
     private static let endings = ["_id", "_uuid", "_guid", "_sid", "_key", "_ref"]
 
+    private static func isNamedByID(_ collection: Collection, _ stems: Set<String>) -> Bool {
+        let words = Words.parts(of: collection.key.value)
+        guard !PathParameter.ends(collection.key.value) else { return words.first.map(foreign.contains) != true }
+        return !collection.answer.item.properties.contains { property in
+            let words = Words.parts(of: property.name)
+            return endings.contains("_\(words.last ?? "")") && !stems.contains(words.dropLast().joined())
+        }
+    }
+
+    /// `plan_code` → plans, whose key is their `code`; `external_customer_id` → customers with an `external_id`.
+    private func spelledOut(_ word: String) -> (target: Target, stem: String)? {
+        let words = word.split(separator: "_").map(String.init)
+        for count in 0...1 where words.count > count + 1 {
+            let stem = words[count...].dropLast().joined(separator: "_")
+            let key = (words.prefix(count) + words.suffix(1)).joined(separator: "_")
+            if let target = self[stem], Words.snake(target.key) == key { return (target, stem) }
+        }
+        return nil
+    }
+
     /// `assigned_user_id`, `userId` → users. `parent_id` names a record of the same list.
     func target(for name: String, in own: String) -> (target: Target, stem: String)? {
         let word = Words.snake(name)
+        if let found = spelledOut(word), found.target.entity != own { return found }
         guard let ending = Self.endings.first(where: word.hasSuffix) else { return nil }
         let stem = String(word.dropLast(ending.count))
         if ending == "_key" {
             let target = self[stem]
             return target.flatMap { Words.folded($0.key).hasSuffix("key") ? ($0, stem) : nil }
         }
-        if let target = self[stem] { return (target, stem) }
+        if let target = self[stem] { return target.isNamedByID ? (target, stem) : nil }
         if stem == "parent", let target = byStem.values.first(where: { $0.entity == own }) { return (target, stem) }
         let words = stem.split(separator: "_").map(String.init)
         if words.first.map(Self.foreign.contains) == true { return nil }
         for count in stride(from: words.count - 1, to: 0, by: -1) {
             let tail = words.suffix(count).joined(separator: "_")
-            if tail.count > 3, let target = self[tail] { return (target, stem) }
+            if tail.count > 3, let target = self[tail] { return target.isNamedByID ? (target, stem) : nil }
         }
         return nil
     }
