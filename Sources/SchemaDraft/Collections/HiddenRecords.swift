@@ -40,7 +40,7 @@ enum HiddenRecords {
     /// What a deletion only sets, in the document's words: "Deleting a record sets its `active` field to `0`."
     static func mark(setBy deletion: APIOperation) -> (name: String, value: String)? {
         let words =
-            /(?i)\b(?:set|chang|mark)\w* (?:its|the|their) [`'"]?(\w+)[`'"]?(?: field)?(?: of \w+ \w+)? (?:to|as) [`'"]?(\w+)/
+            /(?i)\b(?:set|chang|mark)\w* \w+ [`'"]?(\w+)[`'"]?(?: field)?(?: of \w+ \w+)? (?:to|as) [`'"]?(\w+)/
         guard let found = deletion.words.firstMatch(of: words) else { return nil }
         let (name, value) = (Words.folded(String(found.1)), String(found.2))
         let isLife = lifeMarks.contains(name) && ["0", "false"].contains(value.lowercased())
