@@ -34,6 +34,16 @@ struct EntityShape {
 
     func field(_ name: String) -> JSONText? { fields.first { $0["name"]?.string == name } }
 
+    /// The record with each field under its own name, also one that it has at another place (`from`).
+    func named(_ record: JSONText) -> JSONText {
+        fields.reduce(record) { named, field in
+            guard let name = field["name"]?.string, let place = field["from"]?.string, record[name] == nil,
+                let value = record.at(path: place)
+            else { return named }
+            return named.setting(name, to: value)
+        }
+    }
+
     /// The values of an enum; empty for any other field.
     func values(of name: String) -> [String] {
         field(name)?["values"]?.elements.compactMap { $0["value"]?.plain } ?? []

@@ -37,9 +37,10 @@ struct WaitOption: ParsableArguments {
         }
         let changes = (push["changes"]?.elements ?? []).map(\.plain).joined(separator: ", ")
         let isOver = state == "failed" || state == "discarded"
+        let reason = answer.body?["_sync"]?["error"]?["message"]?.string.map { " (\($0))" } ?? ""
         throw CommandFailure(
             isOver ? .badData : .temporaryFailure,
-            "saved here, but the upstream does not have it: change \(changes) is \(state); "
+            "saved here, but the upstream does not have it: change \(changes) is \(state)\(reason); "
                 + "see repairminder-sync queue \(changes)\(connection.flags)")
     }
 }

@@ -20,7 +20,7 @@ struct CommandLineTests {
             let there = try await shop.admin("records/orders").first { $0["id"]?.string == id }
             #expect(there?["notes"]?.string == "Waited")
             let refused = try await shop.command("create", "orders", "client_id=cli_none", "total:=1", "--wait", "20")
-            #expect(refused.status == 65 && refused.output.contains("is failed"), "\(refused.output)")
+            #expect(refused.status == 65 && refused.output.contains("is failed (POST "), "\(refused.output)")
         }
     }
 

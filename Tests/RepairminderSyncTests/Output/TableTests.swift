@@ -164,6 +164,16 @@ import Testing
         #expect(RecordTable.list([record], fields: ["total"]).header == ["total", "sync"])
     }
 
+    @Test("a list shows a field that records have at another place")
+    func fieldElsewhere() throws {
+        let shape = EntityShape(
+            try JSONText(parsing: #"{"fields":[{"name":"name","from":"who.name"},{"name":"no","from":null}]}"#))
+        let records = [#"{"id":"1","who":{"name":"Ada"}}"#, #"{"id":"2","who":{"name":"Ada"},"name":"Eve"}"#]
+        let table = RecordTable.list(try records.map { shape.named(try JSONText(parsing: $0)) }, fields: nil)
+        #expect(table.header == ["id", "name"])
+        #expect(table.rows == [["1", "Ada"], ["2", "Eve"]])
+    }
+
     @Test("a list whose key is not called id begins with that key")
     func otherKey() throws {
         let record = try JSONText(parsing: #"{"course_id":"c1","percent":0,"letter":"F"}"#)

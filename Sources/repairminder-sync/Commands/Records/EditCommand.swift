@@ -41,7 +41,7 @@ struct EditCommand: AsyncParsableCommand {
         _ file: EditedFile, _ path: String, _ shape: EntityShape, _ client: LocalAPIClient
     ) async throws {
         let yaml = RecordText(shape: shape)
-        var record = try await client.get(path)
+        var record = try await Self.read(path, shape, client)
         var text = yaml.text(of: record.body ?? .null)
         var messages: [String] = []
         while true {
@@ -61,7 +61,7 @@ struct EditCommand: AsyncParsableCommand {
                 messages = error.messages
             } catch LocalAPIError.problem(let problem) where problem.status == 412 {
                 messages = ["the record has changed since you opened it; below are its new values with your changes"]
-                record = try await client.get(path)
+                record = try await Self.read(path, shape, client)
                 text = yaml.text(of: record.body ?? .null, edits: changes)
             } catch LocalAPIError.problem(let problem) where [400, 409, 422].contains(problem.status) {
                 messages = CommandFailure(.problem(problem)).message.split(separator: "\n").map(String.init)
@@ -84,6 +84,14 @@ struct EditCommand: AsyncParsableCommand {
         }
     }
 
+    private static func read(
+        _ path: String, _ shape: EntityShape, _ client: LocalAPIClient
+    ) async throws(LocalAPIError) -> LocalAPIClient.Answer {
+        var answer = try await client.get(path)
+        answer.body = answer.body.map(shape.named)
+        return answer
+    }
+
     /// Sends with the version that was edited. The tag also changes when the daemon sends a change, so a newer version with
     /// the same values counts as the same.
     private func patch(
@@ -95,7 +103,7 @@ struct EditCommand: AsyncParsableCommand {
             return try await client.patch(path, headers: headers, body: changes)
         } catch {
             guard case .problem(let problem) = error, problem.status == 412 else { throw error }
-            let fresh = try await client.get(path)
+            let fresh = try await Self.read(path, shape, client)
             guard fresh.tag != record.tag, Self.hasSameValues(fresh.body, record.body, shape) else { throw error }
             return try await patch(changes, fresh, path, shape, client)
         }

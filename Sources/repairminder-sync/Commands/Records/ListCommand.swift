@@ -41,7 +41,7 @@ struct ListCommand: AsyncParsableCommand {
         let shape = options.json ? nil : try await EntityShape(of: selection.entity, client)
         try options.show(answer) { answer in
             let fields = query.first { $0.name == "fields" }?.value.split(separator: ",").map(String.init)
-            let records = answer["data"]?.elements ?? []
+            let records = (answer["data"]?.elements ?? []).map { shape?.named($0) ?? $0 }
             guard !records.isEmpty else { return "no records\n" }
             return RecordTable.list(records, fields: fields, kept: shape.map(kept) ?? [], isWide: table.wide)
                 .rendered(table.presentation)
