@@ -132,6 +132,7 @@ struct UpstreamProbeTests {
             (#"{"data":[NOTE],"offset":"itr/rec"}"#, [], "style: cursor, cursor: offset, next: offset"),
             (#"{"data":[NOTE],"paging":{"next":{"after":"b"}}}"#, [], "cursor: after, next: paging.next.after"),
             (#"{"data":[NOTE]}"#, [HTTPHeader("Link", "<http://far/notes?page=2>; rel=\"next\"")], "style: link"),
+            (#"{"data":[NOTE]}"#, [HTTPHeader("X-Next-Cursor", "0x28")], "style: header, header: X-Next-Cursor"),
         ])
     func pages(_ answer: String, _ headers: [HTTPHeader], _ advice: String) async throws {
         let site = Self.site(answer, headers)

@@ -16,6 +16,12 @@ package enum UnfollowedPage {
     ]
     /// Members of an object that names the next page, as in HAL.
     private static let inner = ["href", "url", "after", "cursor"]
+    /// Headers that name it, or the cursor for it.
+    private static let headers = [
+        "X-Next-Page", "Next-Page", "X-Next-Cursor", "Next-Cursor", "X-Next-Page-Token", "X-Next-Token",
+        "X-Continuation-Token", "X-MS-Continuation",
+    ]
+    private static let noPage: Set = ["0", "null", "none", "false"]
 
     /// Where the last page of a list names another one; nil if it does not.
     ///
@@ -25,7 +31,12 @@ package enum UnfollowedPage {
     ) -> String? {
         if case .link = list.style {} else if (try? LinkHeader(of: response))?.next != nil { return "Link: rel=next" }
         let read = (known?.paths ?? []) + (list.style.next?.paths ?? [])
-        return place(in: envelope) { !read.contains($0) }
+        return place(in: envelope) { !read.contains($0) } ?? header(in: response)
+    }
+
+    /// The header that names the next page.
+    package static func header(in response: HTTPResponse) -> String? {
+        headers.first { response.filledHeader($0).map { !noPage.contains($0.lowercased()) } ?? false }
     }
 
     /// Where an answer names the next page.

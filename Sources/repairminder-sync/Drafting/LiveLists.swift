@@ -121,6 +121,7 @@ struct LiveLists {
             return nil
         }
         list.hasLinkHeader = Self.hasNextLink(first.response)
+        list.nextPlace = UnfollowedPage.header(in: first.response)
         list.totalHeader = PlaceSearch.totalHeader(of: records.count, in: first.response)?.name
         return list
     }

@@ -37,6 +37,7 @@ extension ListPlan.Style {
     static func advice(on place: String) -> String {
         let name = Words.folded(place)
         if place.hasPrefix("Link") { return "set pagination: { style: link }" }
+        if place.contains("-") { return "set pagination: { style: header, header: \(place), page: NAME }" }
         if name.hasSuffix("more") { return "set pagination.more: \(place)" }
         let last = place.split(separator: ".").last.map(String.init) ?? place
         if ["after", "offset"].contains(last) {

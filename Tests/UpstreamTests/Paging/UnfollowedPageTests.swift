@@ -58,6 +58,14 @@ struct UnfollowedPageTests {
         #expect(try found(#"{"meta":{"cursor":"abc"}}"#, known: Place(paths: ["meta.cursor"])) == nil)
     }
 
+    @Test(
+        "a header that names the next page is noticed",
+        arguments: [("X-Next-Cursor", "0x28"), ("x-next-page", "2"), ("X-Next-Page", "")])
+    func header(_ name: String, _ value: String) {
+        let response = HTTPResponse(status: 200, headers: [HTTPHeader(name, value)])
+        #expect((UnfollowedPage.header(in: response) == nil) == value.isEmpty)
+    }
+
     @Test("#16 a Link header counts unless the list is paged by it")
     func link() throws {
         let next = #"</orders?page=2>; rel="next""#
