@@ -41,7 +41,7 @@ struct CurlFailure {
         let advice =
             isSafe
             ? "try again; if it stays so, check what is running there"
-            : "a change in this request may have been applied, so check before repeating it"
+            : "a change in this request may have been applied"
         return "no complete response from \(host) (\(event)): \(advice)"
     }
 

@@ -18,7 +18,8 @@ struct StateFiles {
         guard makesFolder || FileManager.default.fileExists(atPath: configuration.stateDirectory) else {
             throw CommandFailure(
                 .badConfiguration,
-                "\(configuration.stateDirectory) does not exist; set state_dir to the daemon's state directory")
+                "\(configuration.stateDirectory) does not exist; set state_dir to the daemon's state directory, or start "
+                    + "the daemon once to create it")
         }
         directory = try StateDirectory(
             path: configuration.stateDirectory, origin: Self.origin(configuration, schema),
