@@ -117,7 +117,9 @@ struct SchemaNode {
     func oneOrMore() throws(SchemaError) -> [SchemaNode] { isSequence ? try elements() : [self] }
 
     func string() throws(SchemaError) -> String {
-        guard let value = value.text, !value.isEmpty else { throw error("expected text") }
+        guard let value = value.text, !value.isEmpty else {
+            throw error(isMapping ? "expected text; put quotes around one that begins with a brace" : "expected text")
+        }
         return value
     }
 

@@ -36,6 +36,7 @@ struct WrongSchemaTests {
             ("records: data.", "records", "a dot without a name"),
             ("records: \"data.{id}\"", "records", "no values in braces"),
             ("probe: \"/up/{id}\"", "probe", "without braces"),
+            ("probe: { up: now }", "probe", "quotes around one that begins with a brace"),
             ("account: { path: \"/me/{id}\", id: id }", "account.path", "without braces"),
             (
                 "answers: [{ status: 404, means: gone }, { status: 404, when: { a: b }, means: ok }]", "answers.1",

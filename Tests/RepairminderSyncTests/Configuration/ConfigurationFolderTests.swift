@@ -166,10 +166,11 @@ import Upstream
         let text = CheckConfigCommand.text(of: try reader.origins()).replacing(folder.path + "/", with: "")
         #expect(
             text == """
-                site  b  --site
-                sync.interval  4m  REPAIRMINDER_SYNC_SYNC_INTERVAL  instead of 3m (conf.d/20.yaml:2), 1m (config.yaml:1)
-                upstream.settings.shop  north  config.yaml:2
-                hooks.a  offline  conf.d/20.yaml:3
+                site                    b        --site
+                sync.interval           4m       REPAIRMINDER_SYNC_SYNC_INTERVAL  instead of 3m (conf.d/20.yaml:2), \
+                1m (config.yaml:1)
+                upstream.settings.shop  north    config.yaml:2
+                hooks.a                 offline  conf.d/20.yaml:3
 
                 """)
     }

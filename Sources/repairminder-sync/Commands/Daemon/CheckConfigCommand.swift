@@ -56,10 +56,13 @@ struct CheckConfigCommand: AsyncParsableCommand, StateCommand {
 
     static func text(of origins: [ConfigurationOrigin]) -> String {
         if origins.isEmpty { return "all values are the defaults\n" }
-        let rows = origins.map { [$0.key, $0.value, $0.source, $0.insteadOf.joined(separator: ", ")] }
-        return rows.map { row in
-            let line = row[3].isEmpty ? row.dropLast() : row[...2] + ["instead of \(row[3])"]
-            return line.map(TerminalText.line).joined(separator: "  ") + "\n"
+        let rows = origins.map { [$0.key, $0.value, $0.source].map(TerminalText.line) }
+        // A long value moves only its own line.
+        let widths = (0..<2).map { column in min(rows.map { $0[column].count }.max() ?? 0, 40) }
+        return zip(rows, origins).map { row, origin in
+            let former = TerminalText.line(origin.insteadOf.joined(separator: ", "))
+            return "\(row[0].padding(to: widths[0]))  \(row[1].padding(to: widths[1]))  \(row[2])"
+                + (former.isEmpty ? "\n" : "  instead of \(former)\n")
         }.joined()
     }
 
