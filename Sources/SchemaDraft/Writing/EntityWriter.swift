@@ -84,7 +84,7 @@ struct EntityWriter {
 
     private func single(_ single: DraftEntity.Single) -> YAMLNode.Member {
         switch single {
-        case .none: return YAMLNode.Member("record", .text("none"), "the upstream serves no single records")
+        case .none: return YAMLNode.Member("record", .text("none"), "no call for one record was found")
         case .unclear: return YAMLNode.Member("record", .text("none"), "see the TODO below")
         case .path(let path, let at):
             var members = [YAMLNode.Member("path", .text(path))]
