@@ -3,6 +3,8 @@ internal import Glibc
 /// What several modules do with files.
 package enum Files {
     /// Replaces a file in one step. When this returns, the bytes are on disk; when it throws, the old file is still there.
+    ///
+    /// Not for two at once: they would take each other's new file.
     package static func replace(_ path: String, with bytes: [UInt8], mode: UInt32 = 0o600) throws(SystemError) {
         let fresh = "\(path).new"
         // Left by a crash. The new file must be ours alone: another one, or a link, could lead anywhere.
@@ -44,11 +46,16 @@ package enum Files {
     /// Makes a new name of a file, or its removal, durable: it is on disk only once the file's folder is. False if that failed,
     /// and `SystemError.last` says why.
     package static func syncFolder(of path: String) -> Bool {
-        let copy = strdup(path)
-        defer { free(copy) }
-        let folder = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        let folder = openFolder(of: path)
         guard folder >= 0 else { return false }
         defer { close(folder) }
         return fsync(folder) == 0
+    }
+
+    /// The folder of a file; negative if it cannot be opened, and `SystemError.last` says why.
+    package static func openFolder(of path: String) -> Int32 {
+        let copy = strdup(path)
+        defer { free(copy) }
+        return open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     }
 }

@@ -105,6 +105,10 @@ package struct PrivateFile {
 
     /// The same for a file of any length, which is not for `read`.
     package func replace(with bytes: [UInt8]) throws(TokenFileError) {
+        // The daemon may store a token while `login` does.
+        let folder = Files.openFolder(of: path)
+        defer { if folder >= 0 { close(folder) } }
+        flock(folder, LOCK_EX)
         do throws(SystemError) {
             try Files.replace(path, with: bytes)
         } catch {

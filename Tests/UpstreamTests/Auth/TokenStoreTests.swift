@@ -48,6 +48,21 @@ struct TokenStoreTests {
         #expect(try !store.remove())
     }
 
+    @Test("is whole while two programs save at once, and neither fails")
+    func atOnce() async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for letter in ["a", "b"] {
+                group.addTask { [store] in
+                    for _ in 0..<100 {
+                        try store.save(Tokens(access: String(repeating: letter, count: 10_000)))
+                        #expect(try store.load()?.access.count == 10_000)
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
     @Test("is another file after each save")
     func identity() throws {
         #expect(store.identity == nil)
