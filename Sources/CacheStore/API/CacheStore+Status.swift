@@ -28,6 +28,12 @@ extension CacheStore {
         DiskSpace(beside: pool.path)
     }
 
+    /// Why the log of the database grows and what to do; nil unless it has become too long.
+    package var logWarning: String? {
+        guard writer.isLogHeld else { return nil }
+        return "a program keeps a read of \(pool.path) open, so its -wal file only grows; end that program"
+    }
+
     package func summary() throws -> CacheSummary {
         try readers.read { connection in
             let stored = try connection.kept(queries.summary) { try StoredSummary(queries.summary, connection) }

@@ -100,7 +100,7 @@ extension Handlers {
     private func document(of status: SyncStatus, missing: String?) throws -> JSONText {
         let summary = try store.summary()
         let rejection = about.rejection().map { "the new configuration is not in use: \($0)" }
-        let warnings = about.warnings + [rejection].compactMap(\.self)
+        let warnings = about.warnings + [rejection, store.logWarning].compactMap(\.self)
         // Written straight into one array, because pages and commands poll it.
         var document = JSONWriter(capacity: 256 + 256 * schema.entities.count)
         document.object { document in

@@ -1,4 +1,5 @@
 import Dispatch
+import EntitySchema
 import GRDB
 import SQLiteStore
 import Synchronization
@@ -108,5 +109,27 @@ struct LogGapTests {
         mayGoOn.signal()
         let error = await #expect(throws: CacheError.self) { try await read.value }
         #expect(error?.writeFailure != nil)
+    }
+
+    @Test func `the status warns while another program keeps the log from beginning again`() async throws {
+        let store = try CacheStore.temporary(EntitySchema(yaml: TestCache.shop, file: "shop.yaml"), in: folder)
+        let reader = try DatabasePool(path: folder.path("cache.db"))
+        func write(mebibytes: Int) async throws {
+            try await store.writer.write { db in
+                try db.execute(sql: "CREATE TABLE IF NOT EXISTS a (content)")
+                for _ in 0..<mebibytes { try db.execute(sql: "INSERT INTO a VALUES (zeroblob(1048576))") }
+            }
+        }
+        let held = try reader.makeSnapshot()
+        try held.read { db in _ = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_schema") }
+        #expect(store.logWarning == nil)
+        try await write(mebibytes: 270)
+        // The log is copied after the answer.
+        try await write(mebibytes: 1)
+        #expect(store.logWarning?.contains("end that program") == true)
+        try held.close()
+        try await write(mebibytes: 1)
+        try await write(mebibytes: 1)
+        #expect(store.logWarning == nil)
     }
 }
