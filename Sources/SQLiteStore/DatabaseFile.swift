@@ -55,6 +55,10 @@ package struct DatabaseFile: Sendable {
         var aside: [String] = []
         for name in names.sorted() where name.hasPrefix(prefix) {
             let old = "\(path).\(name.dropFirst(prefix.count))"
+            // Whoever has read the file since without its log, such as this start, has made an empty one.
+            for suffix in ["-wal", "-shm"] where stat(of: old + suffix) != nil && Self.size(of: [path + "-wal"]) == 0 {
+                unlink(path + suffix)
+            }
             for suffix in ["-wal", "-shm", ""] where FileManager.default.fileExists(atPath: path + suffix) {
                 try move(path + suffix, to: old + suffix)
                 if suffix.isEmpty { aside.append(old) }

@@ -337,6 +337,22 @@ struct QueueRescueTests {
         #expect(file.lastDamage(until: RescueFixture.now) == nil)
     }
 
+    @Test("a replacement interrupted after the log was moved is completed, also if the file was read since")
+    func cutOffBetweenFileAndLog() async throws {
+        let fixture = try await RescueFixture()
+        try fixture.cache.store.close()
+        let old = fixture.path + ".damaged-\(DatabaseFile.stamp(RescueFixture.later))"
+        let fresh = fixture.path + ".next.damaged-\(DatabaseFile.stamp(RescueFixture.later))"
+        try FileManager.default.copyItem(atPath: fixture.path, toPath: fresh)
+        for suffix in ["-wal", "-shm"] { try Data([1]).write(to: URL(filePath: old + suffix)) }
+        _ = CacheOrigin(ofDatabaseAt: fixture.path)
+        try #require(FileManager.default.fileExists(atPath: fixture.path + "-wal"))
+        #expect(try DatabaseFile(fixture.path).finishReplacing() == [old])
+        #expect(try Data(contentsOf: URL(filePath: old + "-wal")) == Data([1]))
+        let cache = try TestCache(in: fixture.cache.folder)
+        #expect(try RescueFixture.queue(cache.store).count == 3)
+    }
+
     @Test(
         "a note that names another file than a rescue sets aside is no note",
         arguments: [".", "cache.db", "./cache.db.damaged-20261121T104200.000Z"])
