@@ -37,7 +37,8 @@ package struct DatabaseFile: Sendable {
     @discardableResult
     package func replace(with fresh: String, _ reason: Reason, at now: Timestamp) throws -> String? {
         guard Self.size(of: [fresh + "-wal"]) == 0 else {
-            throw CacheError.unwritable("\(fresh) has a log of its own; try again")
+            throw CacheError.unwritable(
+                "the log of \(fresh) could not be copied into it; free some space, then try again")
         }
         for suffix in ["-wal", "-shm"] { unlink(fresh + suffix) }
         try move(fresh, to: "\(path).next.\(reason.rawValue)-\(Self.stamp(now))")

@@ -301,8 +301,11 @@ import Testing
     func oldCopies() throws {
         let state = try state(here)
         let id = "df2e407c-fc91-43fe-83d7-de5da141300a"
-        let others = ["copy-new.db", "copy-\(id).tmp.db", "copy-of-mine.tmp"]
-        let copies = ["copy-\(id).tmp", "copy-\(id).tmp.part", "copy-\(id).tmp.part-journal"]
+        let others = ["copy-new.db", "copy-\(id).tmp.db", "copy-of-mine.tmp", "shop-a.db.restore.db"]
+        let copies = [
+            "copy-\(id).tmp", "copy-\(id).tmp.part", "copy-\(id).tmp.part-journal", "shop-1.db.restore",
+            "shop-1.db.restore.part",
+        ]
         for name in others + copies { try Data().write(to: URL(filePath: "\(folder)/\(name)")) }
         let now = Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
         state.removeOldCopies(at: now + .seconds(80_000))

@@ -174,6 +174,8 @@ package final class CacheStore: Sendable {
             }
         } catch let error as DatabaseError where [.SQLITE_BUSY, .SQLITE_FULL].contains(error.resultCode) {
             // Another process reads, or the disk is full: the log stays, and the next start continues from it.
+        } catch {
+            throw CacheError.classified(error)
         }
         try pool.close()
     }
