@@ -133,15 +133,18 @@ package struct DatabaseFile: Sendable {
     }
 }
 
-extension Database {
-    /// Throws once the file is no longer where it was opened: SQLite goes on writing to a deleted file, which ends with the
-    /// process.
-    package func requireInPlace() throws(CacheError) {
+extension DatabaseFile {
+    /// Which log is beside it: the same one for as long as any connection is open. Nil if there is none.
+    package var logNumber: UInt64? { stat(of: path + "-wal").map { UInt64($0.st_ino) } }
+
+    /// Throws once the file of an open database, or its log, is no longer where it was opened: SQLite goes on writing to a
+    /// deleted file, which ends with the process. `log`: the `logNumber` of then.
+    package func requireInPlace(_ db: Database, log: UInt64?) throws(CacheError) {
         var hasMoved: Int32 = 0
-        sqlite3_file_control(sqliteConnection, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved)
-        guard hasMoved == 0 else {
+        sqlite3_file_control(db.sqliteConnection, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved)
+        guard hasMoved == 0, log == nil || log == logNumber else {
             throw .unwritable(
-                "the database was deleted, moved or replaced while the daemon runs, so it takes no more writes; "
+                "the database or its log was deleted, moved or replaced while the daemon runs, so it takes no more writes; "
                     + "what is queued is still sent: restart the daemon once nothing is pending")
         }
     }

@@ -56,6 +56,8 @@ package final class CacheStore: Sendable {
     package let signal = ChangeSignal()
     /// Identifies the file that the change log's numbers belong to.
     package let epoch: String
+    /// See `DatabaseFile.logNumber`.
+    let logNumber: UInt64?
 
     /// Opens or creates the database at `path` and adapts its tables to `schema`, keeping records and queue. Secret
     /// fields are stored only as `sealer` seals them.
@@ -84,6 +86,7 @@ package final class CacheStore: Sendable {
         let opening = CacheOpening(
             path: path, plans: plans, sealer: sealer, sealers: sealers, reminderDays: reminderDays, makeID: makeID)
         (pool, epoch) = try opening.run(preview, watch)
+        logNumber = DatabaseFile(path).logNumber
         readers = ReaderPool(path: path, damage: damage, count: settings.readerCount, first: preview.connection)
         filterContext = FilterContext(schema: schema, sealers: sealers, readers: readers)
         writer = GroupCommit(

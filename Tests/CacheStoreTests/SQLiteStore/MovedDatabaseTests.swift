@@ -39,4 +39,17 @@ struct MovedDatabaseTests {
         try FileManager.default.removeItem(atPath: cache.path)
         try FileManager.default.moveItem(atPath: elsewhere, toPath: cache.path)
     }
+
+    @Test("takes none once its log is deleted, and closing it keeps what it took before", arguments: [false, true])
+    func logDeleted(isRemade: Bool) async throws {
+        let cache = try TestCache()
+        try await Self.write("a", in: cache)
+        try FileManager.default.removeItem(atPath: cache.path + "-wal")
+        if isRemade { try Data().write(to: URL(filePath: cache.path + "-wal")) }
+        let error = await #expect(throws: CacheError.self) { try await Self.write("b", in: cache) }
+        #expect(error?.writeFailure?.contains("deleted, moved or replaced") == true)
+        try cache.store.close()
+        let next = try TestCache(in: cache.folder)
+        #expect(try next.record("orders", "a") != nil && next.store.pendingCount().pending == 1)
+    }
 }

@@ -10,13 +10,14 @@ extension CacheStore {
     /// Does `body` in one transaction; it is on disk when this returns, and undone when `body` throws.
     ///
     /// `body` may run twice, the first time undone, so it returns a value and renders nothing. `trace` is the caller's, and
-    /// goes upstream with what is queued. Callers take turns. Throws `.unwritable` once the file has been deleted or moved.
+    /// goes upstream with what is queued. Callers take turns. Throws `.unwritable` once the file or its log has been
+    /// deleted or moved.
     package func write<Result: Sendable>(
         for caller: ReadCaller = .daemon, at now: Timestamp, clockOffset: Duration = .zero, trace: TraceContext? = nil,
         _ body: @escaping @Sendable (LocalTransaction) throws -> Result
     ) async throws -> Result {
         try await writer.write(for: caller.name) { [self] db in
-            try db.requireInPlace()
+            try DatabaseFile(pool.path).requireInPlace(db, log: logNumber)
             let context = context(db, at: now, clockOffset: clockOffset, trace: trace)
             let result = try body(LocalTransaction(store: self, context: context))
             try context.records.hooks.log(to: context.log)
