@@ -144,8 +144,8 @@ extension DatabaseFile {
         sqlite3_file_control(db.sqliteConnection, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved)
         guard hasMoved == 0, log == nil || log == logNumber else {
             throw .unwritable(
-                "the database or its log was deleted, moved or replaced while the daemon runs, so it takes no more writes; "
-                    + "what is queued is still sent: restart the daemon once nothing is pending")
+                "the database or its log was deleted, moved or replaced while the daemon runs, so it takes no more "
+                    + "writes; what is queued is still sent: restart the daemon once nothing is pending")
         }
     }
 }

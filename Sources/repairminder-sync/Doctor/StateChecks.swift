@@ -145,6 +145,11 @@ struct StateChecks {
     private func secretKey() -> Finding {
         do {
             guard try SecretKeyFile(configuration).existing() != nil else {
+                if stat(ofLink: "\(folder)/current.db") != nil {
+                    return .warning(
+                        "secret key", "missing: a restart cannot read the secrets in the database",
+                        "put its copy back before that, see docs/guides/securing.md")
+                }
                 return .warning(
                     "secret key", "not created yet", "start the daemon once, then copy the key to another place")
             }

@@ -67,6 +67,15 @@ struct StateChecksTests {
         #expect(found.advice == closing)
     }
 
+    @Test("a key that is missing beside a database is not one that the next start may make")
+    func missingKey() throws {
+        func key() throws -> Finding { try #require(try findings().first { $0.check == "secret key" }) }
+        #expect(try key().message == "not created yet")
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.path("state/current.db"), withDestinationPath: "repairminder-1.db")
+        #expect(try key().message.hasPrefix("missing") && key().advice?.contains("copy") == true)
+    }
+
     private var closing: String { "stop the daemon, then run chmod -R go= \(folder.path("state"))/" }
 
     @Test("no name of a file becomes part of a command, which root may run")
