@@ -56,7 +56,7 @@ package struct DatabaseFile: Sendable {
         var aside: [String] = []
         for name in names.sorted() where name.hasPrefix(prefix) {
             let old = "\(path).\(name.dropFirst(prefix.count))"
-            // Whoever has read the file since without its log, such as this start, has made an empty one.
+            // A program that has read the file since without its log, such as this start, has made an empty one.
             for suffix in ["-wal", "-shm"] where stat(of: old + suffix) != nil && Self.size(of: [path + "-wal"]) == 0 {
                 unlink(path + suffix)
             }
