@@ -1,7 +1,7 @@
 /// The users that the packaged services run as. All have the group whose members may call.
-enum DaemonUser {
+package enum DaemonUser {
     /// The ids of `DynamicUser=` (systemd.exec(5)).
-    private static let dynamic: ClosedRange<UInt32> = 61_184...65_519
+    package static let dynamic: ClosedRange<UInt32> = 61_184...65_519
 
     /// False for the ids of people: there is no need to ask for their names.
     static func isPossible(_ user: UInt32) -> Bool { user < 1000 || dynamic.contains(user) }

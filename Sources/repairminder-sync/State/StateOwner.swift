@@ -1,6 +1,7 @@
 import CLinux
 import Foundation
 import Glibc
+import LocalAPIServer
 import SystemCalls
 
 /// The user that owns the state directory.
@@ -29,11 +30,17 @@ struct StateOwner {
         identity = Identity(device: status.st_dev, inode: status.st_ino)
     }
 
-    /// The directory's group. Where that is root's, as after `chown USER DIRECTORY`, the owner's own one: files that the owner
-    /// leads a command to must not be read with a right of root.
-    private static func group(of directory: stat) -> gid_t {
-        guard directory.st_gid == 0, directory.st_uid != 0 else { return directory.st_gid }
-        return getpwuid(directory.st_uid).map { $0.pointee.pw_gid } ?? nogroup
+    /// The directory's group if the owner is a member, else the owner's own one: files that the owner leads a command to must
+    /// not be read or made with a right of others. `chown USER DIRECTORY` leaves the group of root, of another maker, or of the
+    /// directory above.
+    static func group(of directory: stat) -> gid_t {
+        let (user, group) = (directory.st_uid, directory.st_gid)
+        guard user != 0 else { return group }
+        // A dynamic user has the group of its unit (`Group=`), which the user database does not say.
+        guard !DaemonUser.dynamic.contains(user), let own = getpwuid(user)?.pointee.pw_gid else {
+            return group == 0 ? nogroup : group
+        }
+        return group != 0 && GroupMembers.isListed(user, in: group) ? group : own
     }
 
     private static let nogroup: gid_t = 65_534

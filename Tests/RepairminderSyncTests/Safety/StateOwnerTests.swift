@@ -40,6 +40,22 @@ struct StateOwnerTests {
         #expect(Self.stranger(root: Self.outside, home: 1001, state: 0) == "/home")
     }
 
+    @Test("a command takes no group from the directory that its owner does not have")
+    func groups() throws {
+        func group(_ user: uid_t, _ group: gid_t) -> gid_t {
+            var status = Self.directory(user, 0o700)
+            status.st_gid = group
+            return StateOwner.group(of: status)
+        }
+        let games = try #require(getpwnam("games")).pointee
+        let staff = try #require(getgrnam("staff")).pointee.gr_gid
+        // As `mkdir` and `chown games` leave it: for root, and in /var/local, where the files of staff would be open.
+        for other in [0, staff] { #expect(group(games.pw_uid, other) == games.pw_gid) }
+        #expect(group(games.pw_uid, games.pw_gid) == games.pw_gid)
+        let (dynamic, unknown): (uid_t, uid_t) = (61_500, 54_321)
+        for user in [dynamic, unknown] { #expect(group(user, staff) == staff && group(user, 0) == 65_534) }
+    }
+
     @Test("root does not go on where it cannot see whose directory it is", .enabled(if: geteuid() == 0))
     func hidden() throws {
         let folder = try TemporaryFolder()
