@@ -13,10 +13,16 @@ class Entity {
     return this.byName.get(name);
   }
 
+  /** What a record has in a field: its member of that name, else what is at the place that the field's `from` names. */
+  value(record, name) {
+    const place = this.field(name)?.from;
+    return place && !(name in record) ? follow(record, steps(place)) : record[name];
+  }
+
   /** A record's name for people, cut if long. */
   title(record) {
     for (const template of [this.title_text, this.title_else]) {
-      const text = template && filled(template, record);
+      const text = template && filled(template, this, record);
       if (text) return shortened(text, 200);
     }
     return shortened(String(record[this.key] ?? ""), 200);
@@ -48,12 +54,25 @@ class Entity {
   }
 }
 
+/** The names of a place, of which one with a dot stands in quotes. */
+const steps = (place) => [...place.matchAll(/"([^"]*)"|[^.]+/g)].map((match) => match[1] ?? match[0]);
+
+/** What is there: in a list, a number names an element, `rel=next` the first that has this value, and `*` all. */
+function follow(value, [step, ...rest]) {
+  if (step === undefined) return value;
+  if (!Array.isArray(value)) return follow(value?.[step], rest);
+  if (step === "*") return value.map((one) => follow(one, rest)).filter((one) => one !== undefined);
+  const [name, wanted] = step.split("=");
+  return follow(wanted === undefined ? value.at(Number(step)) : value.find((one) => one?.[name] === wanted), rest);
+}
+
 /** The template with a record's values; empty if one of them is missing. */
-function filled(template, record) {
+function filled(template, entity, record) {
   let isWhole = true;
   const text = template.replace(/\{([^}]+)\}/g, (_, part) => {
     const [place, length] = part.split(":");
-    const value = place.split(".").reduce((object, name) => object?.[name], record);
+    const [first, ...others] = place.split(".");
+    const value = others.reduce((object, name) => object?.[name], entity.value(record, first));
     if (value === null || value === undefined || value === "") isWhole = false;
     const shown = String(value ?? "");
     return length ? shown.slice(0, Number(length)) : shown;

@@ -132,7 +132,7 @@ export function recordTable({ entity, schema, address, parameters, columns, sort
       columns.map((name) => {
         const field = entity.field(name);
         const target = field?.type === "reference" ? includedRecord(record, entity, field, schema) : null;
-        return el("td", { class: isNumeric(field) && "number" }, shownValue(record[name], field, target, longestCell));
+        return el("td", { class: isNumeric(field) && "number" }, shownValue(entity.value(record, name), field, target, longestCell));
       }),
     );
   }

@@ -25,7 +25,7 @@ function section(entity, id, relation, other, signal) {
           "tr",
           {},
           el("th", { scope: "row" }, link(places.record(other.name, record[other.key]), other.title(record) || record[other.key]), " ", syncTag(record)),
-          columns.map((name) => el("td", {}, shownValue(record[name], other.field(name), null, longestCell))),
+          columns.map((name) => el("td", {}, shownValue(other.value(record, name), other.field(name), null, longestCell))),
         ),
       );
       replace(

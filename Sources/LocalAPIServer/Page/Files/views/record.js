@@ -70,11 +70,12 @@ export async function showRecord(view, [name, id]) {
 
   function shownField(field, record, isPending) {
     const target = field.type === "reference" ? includedRecord(record, entity, field, known) : null;
-    const value = field.secret ? secret(field) : shownValue(record[field.name], field, target);
+    const own = entity.value(record, field.name);
+    const value = field.secret ? secret(field) : shownValue(own, field, target);
     const server = record._server;
     return el(
       "div",
-      { class: `field ${isPending ? "pending" : ""} ${plain(record[field.name], field).length > 80 ? "wide" : ""}`, "data-field": field.name },
+      { class: `field ${isPending ? "pending" : ""} ${plain(own, field).length > 80 ? "wide" : ""}`, "data-field": field.name },
       el("span", { class: "label" }, label(field.name)),
       el("div", { class: "value" }, value),
       isPending && el("p", { class: "server" }, server && field.name in server ? `not sent yet; upstream: ${plain(server[field.name], field)}` : "not sent yet"),
@@ -96,7 +97,7 @@ export async function showRecord(view, [name, id]) {
     const fields = entity.update.map((one) => entity.field(one)).filter((field) => field && !field.secret);
     // The version that the person sees: a save over someone else's change is refused.
     const { tag, document } = shown;
-    const form = await fieldForm(fields, document, {
+    const form = await fieldForm(fields, Object.fromEntries(fields.map(({ name }) => [name, entity.value(document, name)])), {
       action: "Save",
       required: fields.filter((field) => field.required).map((field) => field.name),
       async save(changed) {
