@@ -59,6 +59,21 @@ struct SampleGeneratorTests {
         }
     }
 
+    @Test("a change time is a number where its field is one")
+    func numericChangeTimes() throws {
+        let schema = try EntitySchema(
+            yaml: """
+                schema: s
+                upstream: { base_url: "https://shop.example" }
+                entities:
+                  jobs:
+                    fields: { id: { type: string }, changed: { type: integer, index: true } }
+                    pull: { path: /jobs, since: { param: after, field: changed, format: epoch } }
+                """, file: "s.yaml")
+        let records = try #require(SampleGenerator(schema: schema, rows: 5, seed: 3).records()["jobs"])
+        #expect(records.allSatisfy { (1_000_000_000..<10_000_000_000).contains($0["changed"]?.integer ?? 0) })
+    }
+
     @Test("two paths of references lead to the same record")
     func sameRecord() throws {
         let records = try sample("propdocs").records

@@ -240,11 +240,7 @@ struct Store: Sendable {
     private func stamped(_ record: JSONText, _ entity: Entity, _ now: Timestamp) -> JSONText {
         guard let name = entity.pull?.changedAt else { return record }
         let time = changeTime(of: record[entity.key]?.plain ?? "", at: now)
-        guard entity[field: name]?.kind == .integer, let number = time.changeTime?.milliseconds else {
-            return setting(name, to: time, in: record, entity)
-        }
-        let isInSeconds = entity.pull?.sinceFormat == .epoch
-        return setting(name, to: .integer(Int(isInSeconds ? number / 1000 : number)), in: record, entity)
+        return setting(name, to: entity.written(changeTime: time), in: record, entity)
     }
 
     /// Sets a member where the record has it: a second one beside it would contradict the first.
@@ -274,5 +270,15 @@ struct Store: Sendable {
             default: continue
             }
         }
+    }
+}
+
+extension Entity {
+    /// A change time in the form of its field, which may be a number.
+    func written(changeTime time: JSONText) -> JSONText {
+        guard let name = pull?.changedAt, self[field: name]?.kind == .integer,
+            let number = time.changeTime?.milliseconds
+        else { return time }
+        return .integer(Int(pull?.sinceFormat == .epoch ? number / 1000 : number))
     }
 }

@@ -38,7 +38,7 @@ struct SampleTimes {
         }
         if let changed = entity.pull?.changedAt {
             let time = isFirst ? born : later(than: last, by: 5 * Self.day, &random)
-            times[changed] = .string(Timestamp(milliseconds: time).description)
+            times[changed] = entity.written(changeTime: .string(Timestamp(milliseconds: time).description))
         }
         return times
     }
