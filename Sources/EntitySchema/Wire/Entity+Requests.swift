@@ -25,8 +25,10 @@ extension Entity {
             request.lift = lift?.completed(from: known)
             return request
         }
+        // A new record has no members yet.
+        let base = operation == .update ? remote : route.sendsRecord ? .object([:]) : nil
         let members =
-            members(of: body, over: operation == .update ? remote : nil, route)
+            members(of: body, over: base, route)
             + route.html.sorted { $0.key < $1.key }.compactMap { wire, field in
                 body[field]?.string.map { (key: wire, value: JSONText.string(HTMLText.paragraph($0))) }
             }

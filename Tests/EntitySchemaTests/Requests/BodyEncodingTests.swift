@@ -125,6 +125,29 @@ struct BodyEncodingTests {
         #expect(request.body?.text == #"{"price":"12.50","size":3}"#)
     }
 
+    @Test(
+        "a creation that sends the whole record has nested fields in their places",
+        arguments: [
+            ("PUT", "", #"{"id":"a","who":{"name":"Ada"}}"#),
+            ("POST", ", body: $record", #"{"id":"a","who":{"name":"Ada"}}"#),
+            ("POST", "", #"{"id":"a","name":"Ada"}"#), ("PUT", ", fields: [name]", #"{"name":"Ada"}"#),
+        ])
+    func nestedCreations(_ method: String, _ more: String, _ expected: String) throws {
+        let schema = try EntitySchema(
+            yaml: """
+                schema: s
+                upstream: { base_url: http://localhost }
+                entities:
+                  notes:
+                    fields: { id: { type: string }, name: { type: string, from: who.name } }
+                    pull: { path: /notes }
+                    push: { create: { call: "\(method) /notes/{id}"\(more) } }
+                """, file: "s.yaml")
+        let record = try JSONText(parsing: #"{"id":"a","name":"Ada"}"#)
+        let request = try #require(schema["notes"]).request(for: .create, record: record, body: record)
+        #expect(request?.body?.text == expected)
+    }
+
     @Test("a key that the upstream makes is not sent")
     func keysOfTheServer() throws {
         let request = try Self.sent(
