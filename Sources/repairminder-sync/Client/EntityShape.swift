@@ -4,12 +4,19 @@ import LocalAPI
 /// What the daemon's schema says of an entity, as far as commands need it.
 struct EntityShape {
     let document: JSONText
+    /// The fields that records have at other places.
+    private let moved: [(name: String, place: String)]
 
     init(of entity: String, _ client: LocalAPIClient) async throws(LocalAPIError) {
-        document = try await client.get(LocalAPIPaths.schema(of: entity)).body ?? .null
+        self.init(try await client.get(LocalAPIPaths.schema(of: entity)).body ?? .null)
     }
 
-    init(_ document: JSONText) { self.document = document }
+    init(_ document: JSONText) {
+        self.document = document
+        moved = (document["fields"]?.elements ?? []).compactMap { field in
+            field["name"]?.string.flatMap { name in field["from"]?.string.map { (name, $0) } }
+        }
+    }
 
     var fields: [JSONText] { document["fields"]?.elements ?? [] }
 
@@ -36,12 +43,12 @@ struct EntityShape {
 
     /// The record with each field under its own name, also one that it has at another place (`from`).
     func named(_ record: JSONText) -> JSONText {
-        fields.reduce(record) { named, field in
-            guard let name = field["name"]?.string, let place = field["from"]?.string, record[name] == nil,
-                let value = record.at(path: place)
-            else { return named }
-            return named.setting(name, to: value)
+        guard !moved.isEmpty else { return record }
+        let known = Set(record.members.map(\.key))
+        let members = moved.filter { !known.contains($0.name) }.compactMap { name, place in
+            record.at(path: place).map { (key: name, value: $0) }
         }
+        return record.setting(.object(members: members))
     }
 
     /// The values of an enum; empty for any other field.
