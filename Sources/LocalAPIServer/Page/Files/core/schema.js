@@ -63,7 +63,8 @@ function follow(value, [step, ...rest]) {
   if (!Array.isArray(value)) return follow(value?.[step], rest);
   if (step === "*") return value.map((one) => follow(one, rest)).filter((one) => one !== undefined);
   const [name, wanted] = step.split("=");
-  return follow(wanted === undefined ? value.at(Number(step)) : value.find((one) => one?.[name] === wanted), rest);
+  if (wanted !== undefined) return follow(value.find((one) => one?.[name] === wanted), rest);
+  return /^-?\d+$/.test(step) ? follow(value.at(Number(step)), rest) : undefined;
 }
 
 /** The template with a record's values; empty if one of them is missing. */
