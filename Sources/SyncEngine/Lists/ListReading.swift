@@ -46,6 +46,9 @@ struct ListReading: Sendable {
             totalMoved = totalMoved || total != now
             totalShrank = totalShrank || total > now
         }
+        if page.count == 0, page.next == nil, page.total == nil, let total, isBeforeEnd(total) {
+            partial = partial ?? ListDoubt.words("an empty page before its end")
+        }
         total = page.total
         age = [age, page.age].compactMap(\.self).max()
         partial = partial ?? ListDoubt.reason(page)
@@ -56,6 +59,11 @@ struct ListReading: Sendable {
         ending = ListDoubt.ending(page, records: records)
         guess = ListDoubt.guess(plan, pages: pages, records: records, last: page)
         limit = ListDoubt.limit(page, records: records)
+    }
+
+    /// Whether the page before an empty one has counted more than the full pages so far, and a usual limit is no reason.
+    private func isBeforeEnd(_ total: Int) -> Bool {
+        total > records && plan.pageSize > 1 && records.isMultiple(of: plan.pageSize) && !records.isMultiple(of: 1000)
     }
 
     /// Why records between the pages read so far may be missing; nil if nothing suggests it.

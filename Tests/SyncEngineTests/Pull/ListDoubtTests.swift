@@ -59,6 +59,17 @@ struct ListDoubtTests {
         #expect(reason?.contains("counts 10000 records") == true)
     }
 
+    @Test(
+        "an empty page without a total ends no list of which the page before has counted more",
+        arguments: [(250, true), (100, false)])
+    func emptyPage(_ total: Int, _ isPartial: Bool) throws {
+        let list = ListPlan(style: Self.byLength[1], size: "per", pageSize: 100, total: nil, records: .itself)
+        var reading = ListReading(list, at: "/orders", key: "id")
+        try reading.add(Page(records: .array([]), count: 100, total: total, next: "100"))
+        try reading.add(Page(records: .array([]), count: 0))
+        #expect((reading.partial != nil) == isPartial)
+    }
+
     @Test("a list that ends where servers show no more says nothing about a creation, and is whole for all else")
     func limit() throws {
         func reading(behindTotal: String?) throws -> ListReading {
