@@ -68,6 +68,18 @@ struct ChangesListTests {
         #expect(test.upstream.requests.first?.since == nil)
     }
 
+    @Test(
+        "a list of changes that brings news and may be cut is followed by that of everything",
+        arguments: [(9, false), (10, true)])
+    func cut(_ count: Int, _ isCut: Bool) async throws {
+        let test = try await filled("\(Self.both), pagination: { style: single }")
+        let changed = (1...count).map { record("c\($0)", 3) }
+        try serve(test, [], ["[\(changed.joined(separator: ","))]"])
+        try await test.pull()
+        #expect(asked(test) == ["/changed 1"])
+        #expect((try test.cursor.lastFullAt == nil) == isCut)
+    }
+
     @Test("without a change time in the cache, everything is asked for again")
     func noWatermark() async throws {
         let test = try TestPull(Self.both)

@@ -108,6 +108,9 @@ extension ListPull.Progress {
         return total > pull.seen && total < rows / 2
     }
 
+    /// Whether a list for changes alone may be cut where it ends, so that only the list of everything shows the others.
+    func isCut(_ list: ListReading) -> Bool { pull.list == .changes && list.partial == nil && list.cut != nil }
+
     /// Why a list of changes may lack some, or why each pull reads all of it, since even its last page is out of order; in words.
     func doubt(of list: ListReading) -> String? {
         guard list.skips == nil, pull.kind == .newest, rises, pull.position == nil, list.pages > 1 else {

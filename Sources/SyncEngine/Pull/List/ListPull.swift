@@ -284,7 +284,7 @@ struct ListPull {
         } else if widens ? isWhole : isNarrower {
             cursor.window = pull.window
         }
-        if childrenAreOpen { cursor.lastFullAt = nil }
+        if childrenAreOpen || (wroteBefore || summary.wrote) && progress.isCut(list) { cursor.lastFullAt = nil }
         if !countsAsFull, let doubt = progress.doubt(of: list) { try await puller.noteList(doubt, of: entity.name) }
         try await resolveTombstones()
         try await puller.store.setCursor(of: entity.name, to: cursor)
