@@ -11,6 +11,8 @@ enum PartialAnswer {
     ]
     /// Places that count what did not answer: shards of Elasticsearch, and clusters behind it.
     private static let counts = ["_shards.failed", "_clusters.skipped"]
+    /// Members that say so with `false`.
+    private static let denials = ["success", "ok"]
     /// Members of a record that holds the list, such as an order with its parts: what else it has is about itself.
     private static let keys = ["id", "_id", "uuid"]
 
@@ -32,7 +34,9 @@ enum PartialAnswer {
         if isFilled(envelope["unreachable"]) { return "unreachable" }
         let known = empty?.paths ?? []
         if !known.contains("errors"), isFilled(envelope["errors"]) { return "errors" }
-        return !known.contains("error") && isError(envelope["error"]) ? "error" : nil
+        if !known.contains("error"), isError(envelope["error"], isBlank: isBlank) { return "error" }
+        // With records, it is about something else.
+        return isBlank ? denials.first { !known.contains($0) && envelope[$0]?.boolean == false } : nil
     }
 
     /// Whether it is a part of a list, and does not say which.
@@ -41,9 +45,11 @@ enum PartialAnswer {
     }
 
     /// Whether an object says why the rest is not there, as ServiceNow's does once a request has taken too long.
-    /// A text may be "OK", and a code of that, of 0, or of one below 400 says the same.
-    private static func isError(_ value: JSONText?) -> Bool {
-        guard let value, value.kind == .object else { return false }
+    /// A text may be "OK", and a code of that, of 0, or of one below 400 says the same; without records, any other is an error.
+    private static func isError(_ value: JSONText?, isBlank: Bool) -> Bool {
+        guard let value, value.kind == .object else {
+            return isBlank && value.map { $0.kind == .string && isFilled($0) && !isFine($0) } ?? false
+        }
         let code = ["code", "status"].lazy.compactMap { value[$0] }.first
         if let code, isFine(code) { return false }
         return ["message", "detail", "description", "reason"].contains { value[$0]?.string?.isEmpty == false }

@@ -47,12 +47,26 @@ struct PartialAnswerTests {
         #expect(try found(envelope) == nil)
     }
 
+    @Test(
+        "without records, so does a refusal",
+        arguments: [
+            (#"{"success":false,"message":"license expired"}"#, "success"), (#"{"ok":false}"#, "ok"),
+            (#"{"error":"token expired"}"#, "error"), (#"{"error":"OK","success":true}"#, nil), (#"{"error":""}"#, nil),
+        ] as [(String, String?)])
+    func refusal(_ envelope: String, _ member: String?) throws {
+        #expect(try found(envelope, isBlank: true) == member)
+        #expect(try found(envelope) == nil)
+    }
+
     @Test("an error that means an empty list says nothing about records")
     func empty() throws {
         let envelope = try JSONText(parsing: #"{"error":{"code":404,"message":"Not Found: No third parties found"}}"#)
         let response = HTTPResponse(status: 404, headers: [])
         #expect(PartialAnswer.found(in: response, envelope, empty: Place(paths: ["error"]), isLast: true) == nil)
         #expect(PartialAnswer.found(in: response, envelope, isLast: true) == "error")
+        let denial = try JSONText(parsing: #"{"success":false}"#)
+        let place = Place(paths: ["success"])
+        #expect(PartialAnswer.found(in: response, denial, empty: place, isLast: true, isBlank: true) == nil)
     }
 
     @Test("206 says so, unless it names the range that was asked for")
