@@ -34,9 +34,8 @@ struct ListAnswer {
         guard let records = isDenied ? found : found.map({ list.listed($0, total: total) }), records.kind == .array
         else {
             // Where the list is the answer itself, an object in its place may say that there is none.
-            guard found?.isNothing ?? true || list.records == .itself, list.isEmpty(in: body, response), !isDenied else {
-                return nil
-            }
+            guard found?.isNothing ?? true || list.records == .itself, list.isEmpty(in: body, response), !isDenied
+            else { return nil }
             (self.records, readable) = (Self.nothing, Self.nothing)
             return
         }
@@ -131,5 +130,7 @@ extension JSONText {
     fileprivate var isEmptyArray: Bool { kind == .array && elements.isEmpty }
 
     /// What programs in PHP, and those that translate XML, write in place of a list without elements.
-    fileprivate var isNothing: Bool { boolean == false || string?.isEmpty == true || kind == .object && members.isEmpty }
+    fileprivate var isNothing: Bool {
+        boolean == false || string?.isEmpty == true || kind == .object && members.isEmpty
+    }
 }
