@@ -197,6 +197,8 @@ struct HTTPCaller: Sendable {
         // what a 5xx does (RFC 9110, 15).
         case 304, 408, 425, 500...: return .unclear(status: status, message)
         case _ where body.map(answers.concernsAccount) ?? false: return .barred(status: status, message)
+        // Several records fit the request, such as those with one external key (Salesforce).
+        case 300 where body != nil && response.redirectTarget == nil: return .refused(status: status, message)
         case 300..<400:
             return .barred(status: status, "\(message)\(Self.redirect(response))")
         case 403 where RateLimit.isUsedUp(response):

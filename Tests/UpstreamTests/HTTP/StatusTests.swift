@@ -163,6 +163,11 @@ struct StatusTests {
         }
     }
 
+    @Test("300 with JSON and without an address is about the request: several records fit it")
+    func severalRecords() async throws {
+        #expect(try await failure(300) == .refused(status: 300, "\(words) 300: the shop says no"))
+    }
+
     @Test(
         "429 waits for its Retry-After, at most an hour; without a valid one, half a minute",
         arguments: [
