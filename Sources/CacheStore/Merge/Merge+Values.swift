@@ -43,13 +43,25 @@ extension Merge {
         return FilledList(sent: sent, before: before).isShown(by: server, within: &context.records.listRoom)
     }
 
-    /// Whether the server has cut a text that was sent: its text is the beginning of that one, with enough in it that is new.
+    /// Whether the server has cut what was sent, with enough left that is new: its text is the beginning of that one, or its list
+    /// or object has a part of it.
     static func isCut(_ sent: JSONText, from before: JSONText, to server: JSONText) -> Bool {
-        guard let sent = sent.string?.utf8, let server = server.string?.utf8, sent.starts(with: server) else {
-            return false
-        }
+        guard let text = sent.string?.utf8 else { return isPart(server, of: sent, besides: before) }
+        guard let server = server.string?.utf8, text.starts(with: server) else { return false }
         let known = zip(before.string?.utf8 ?? "".utf8, server).prefix { $0 == $1 }.count
         return server.count - known >= leastOfCut
+    }
+
+    private static func isPart(_ server: JSONText, of sent: JSONText, besides before: JSONText) -> Bool {
+        guard sent.kind == server.kind, sent.kind == .array || sent.kind == .object else { return false }
+        func parts(_ value: JSONText) -> [JSONText] {
+            value.kind == .object ? value.members.map { .object(members: [$0]) } : value.elements
+        }
+        let mine = Set(parts(sent).map { EquivalenceKey($0) })
+        let known = Set(parts(before).map { EquivalenceKey($0) })
+        let theirs = parts(server).map { (key: EquivalenceKey($0), size: $0.bytes.count) }
+        return theirs.allSatisfy { mine.contains($0.key) }
+            && theirs.reduce(0) { $0 + (known.contains($1.key) ? 0 : $1.size) } >= leastOfCut
     }
 
     /// How many new bytes must be left: with fewer, as in `https://shop.example`, it could be another person's.

@@ -53,4 +53,19 @@ struct TriedConflictTests {
         #expect(conflicts.map { $0["field"]?.string } == ["notes"])
         #expect(try cache.store.pendingCount().pending == 0)
     }
+
+    @Test(
+        "a long part of a list or object that was sent is what the server made of it; a short one may be another's",
+        arguments: [
+            (#"["pick up the phone at noon","b","c"]"#, #"["b"]"#, #"["pick up the phone at noon","b"]"#, true),
+            (#"["a","b","c"]"#, #"["c"]"#, #"["a","c"]"#, false),
+            (#"["b","c"]"#, #"["pick up the phone at noon","b"]"#, #"["pick up the phone at noon","b"]"#, false),
+            (#"["pick up the phone at noon","b"]"#, "null", #"["pick up the phone at noon","x"]"#, false),
+            (#"{"city":"Newcastle upon Tyne","x":1}"#, "{}", #"{"city":"Newcastle upon Tyne"}"#, true),
+            (#"{"city":"Leeds","x":1}"#, #"{"city":"York"}"#, #"{"city":"Leeds"}"#, false),
+        ])
+    func parts(_ sent: String, _ before: String, _ server: String, isCut: Bool) throws {
+        let (sent, before) = (try JSONText(parsing: sent), try JSONText(parsing: before))
+        #expect(Merge.isCut(sent, from: before, to: try JSONText(parsing: server)) == isCut)
+    }
 }
