@@ -78,8 +78,9 @@ struct Merge {
             if isShown { shown.append((field, server, before)) }
             // When a field before this one lost, `take` dropped those that the server has from an earlier attempt, too.
             guard change.body[field] != nil else { continue }
-            if let merged = mergedSet(field, of: change, local, server, own) {
+            if let merged = merged(field, of: change, local, server, own) {
                 change = try store(merged, of: field, in: change)
+                try conflicts.decideOpen(of: change.id, field: field, .local)
                 continue
             }
             if change.tried, isMade(server, of: local, before: before, in: field),
@@ -157,11 +158,11 @@ struct Merge {
         }
     }
 
-    /// Makes the change set this list, based on the server's.
-    private func store(_ list: JSONText, of field: String, in change: OutboxTable.Entry) throws -> OutboxTable.Entry {
+    /// Makes the change set this value, based on the server's.
+    private func store(_ value: JSONText, of field: String, in change: OutboxTable.Entry) throws -> OutboxTable.Entry {
         let server = try row.remote(of: change.key).flatMap { entity.value(of: field, in: $0) } ?? .null
         var changed = change
-        changed.body = change.body.setting(field, to: list)
+        changed.body = change.body.setting(field, to: value)
         changed.base = change.base.setting(field, to: server)
         try queue.store(changed.body, base: changed.base, of: change, makeID: context.makeID)
         return changed
