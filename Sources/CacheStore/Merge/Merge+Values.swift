@@ -13,16 +13,9 @@ extension Merge {
             || own.sent(field, through: change).contains { own.comparison.mayBe(server, of: field, from: $0) }
     }
 
-    /// The value of a field that both sides have changed, if its elements or members merge one by one.
-    func merged(
-        _ field: String, of change: OutboxTable.Entry, _ local: JSONText, _ server: JSONText, _ own: OwnValues
-    ) -> JSONText? {
-        mergedSet(field, of: change, local, server, own) ?? mergedMembers(field, of: change, local, server, own)
-    }
-
     /// The merged value of a field that merges as a set; nil for any other field, and when one side is not a list, or when the
     /// server has made its list of one that was sent: both together would have each element twice.
-    private func mergedSet(
+    func mergedSet(
         _ field: String, of change: OutboxTable.Entry, _ local: JSONText, _ server: JSONText, _ own: OwnValues
     ) -> JSONText? {
         guard let known = entity[field: field], known.mergesAsSet else { return nil }
@@ -46,7 +39,7 @@ extension Merge {
 
     /// The merged value of an object of which only the members that change are sent; nil for any other field, and when both sides
     /// have changed the same member.
-    private func mergedMembers(
+    func mergedMembers(
         _ field: String, of change: OutboxTable.Entry, _ local: JSONText, _ server: JSONText, _ own: OwnValues
     ) -> JSONText? {
         let base = change.base[field] ?? .null

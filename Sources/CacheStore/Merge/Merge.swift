@@ -78,9 +78,8 @@ struct Merge {
             if isShown { shown.append((field, server, before)) }
             // When a field before this one lost, `take` dropped those that the server has from an earlier attempt, too.
             guard change.body[field] != nil else { continue }
-            if let merged = merged(field, of: change, local, server, own) {
+            if let merged = mergedSet(field, of: change, local, server, own) {
                 change = try store(merged, of: field, in: change)
-                try conflicts.decideOpen(of: change.id, field: field, .local)
                 continue
             }
             if change.tried, isMade(server, of: local, before: before, in: field),
@@ -98,12 +97,25 @@ struct Merge {
                 try conflicts.decideOpen(of: change.id, field: field, .local)
                 continue
             }
-            let dispute = Conflict.Dispute(
-                change: change, field: field, base: change.base[field], local: local, server: server,
-                localAt: change.editedAt(field), serverAt: othersTime(of: remote))
-            if let winner = try decide(dispute) { change = try resolve(winner, of: field, in: change) }
+            change = try settled(field, of: change, local, server, othersTime(of: remote), own)
         }
         try noteShown(shown, of: change, remote, own.comparison)
+    }
+
+    /// The change once a field that both sides have set was merged, or one of the two was chosen.
+    private func settled(
+        _ field: String, of change: OutboxTable.Entry, _ local: JSONText, _ server: JSONText, _ serverAt: Timestamp?,
+        _ own: OwnValues
+    ) throws -> OutboxTable.Entry {
+        if let merged = mergedMembers(field, of: change, local, server, own) {
+            try conflicts.decideOpen(of: change.id, field: field, .local)
+            return try store(merged, of: field, in: change)
+        }
+        let dispute = Conflict.Dispute(
+            change: change, field: field, base: change.base[field], local: local, server: server,
+            localAt: change.editedAt(field), serverAt: serverAt)
+        guard let winner = try decide(dispute) else { return change }
+        return try resolve(winner, of: field, in: change)
     }
 
     /// When others may have changed a field of the record; nil if that is unknown.
