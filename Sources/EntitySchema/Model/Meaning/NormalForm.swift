@@ -47,11 +47,16 @@ extension Field {
         [.separated],
     ]
 
+    /// By how much a form may lengthen a text: a letter may become `&#0000038;`, and the whole stand in `<p>` and `</p>`.
+    private static let (mostTimes, mostAround) = (10, 20)
+
     /// False only for texts that differ in more than case, white space, the order of names and separators of digits, if the
-    /// answer has no HTML. No form leads from one to the other then, and a long text need not be tried with each.
+    /// answer has no HTML, and for an answer that is too long. No form leads from one to the other then, and a long text need
+    /// not be tried with each.
     private func mayBeSameText(_ value: JSONText, _ answer: JSONText) -> Bool {
         guard isPossible(.trimmed), value.kind == .string, answer.kind == .string else { return true }
         let (mine, theirs) = (value.plain, answer.plain)
+        guard theirs.utf8.count <= Self.mostTimes * mine.utf8.count + Self.mostAround else { return false }
         let isHTML = theirs.utf8.contains { $0 == UInt8(ascii: "&") || $0 == UInt8(ascii: "<") }
         return isHTML || mine.letters == theirs.letters
             || ListNames([.lowercased], inAnyOrder: true).areSame(mine, theirs)
