@@ -134,6 +134,22 @@ struct HarmlessDraftTests {
         #expect(draft.paths.map(\.path) == ["/warehouses"])
     }
 
+    @Test("Of two lists that nothing names, the one further inside may be the one, if its records have more")
+    func severalLists() throws {
+        let text = "{ type: string }"
+        func reasons(_ more: String) throws -> [String] {
+            let inner = "type: array, items: { type: object, properties: { id: \(text)\(more) } }"
+            let outer = "type: array, items: { type: object, properties: { id: \(text), name: \(text) } }"
+            let parts = "topic_list: { type: object, properties: { topics: { \(inner) } } }"
+            let answer = "type: object, properties: { users: { \(outer) }, \(parts) }"
+            let things = "Thing: { type: object, properties: { id: \(text) } }"
+            let latest = "/latest: { get: { \(Document.answers(answer)) } }"
+            return try draft([things], ["/things: { \(Document.list("Thing")) }", latest]).leftOut.map(\.reason)
+        }
+        #expect(try reasons(", title: \(text), views: \(text)").first?.contains("users, topic_list.topics") == true)
+        #expect(try reasons("").isEmpty)
+    }
+
     @Test("The key of something else is no key, and a name only if each record has one")
     func noKey() throws {
         let invite = "Invite: { type: object, properties: { team_id: { type: string }, role: { type: string } } }"

@@ -54,7 +54,12 @@ struct ListFinder {
         if best.rank > 1, let reason = Singleton(shapes: shapes, path: path).reason(answer, best.names) {
             return .other(reason)
         }
-        let rivals = candidates.filter { $0.rank == best.rank && $0.names.count == best.names.count }
+        // Of lists that nothing names, one with larger records further inside is as likely.
+        let rivals = candidates.filter { other in
+            other.rank == best.rank
+                && (other.names.count == best.names.count
+                    || best.rank > 1 && other.item.properties.count > best.item.properties.count)
+        }
         if rivals.count > 1 {
             let names = rivals.map { $0.names.joined(separator: ".") }.prefix(4).joined(separator: ", ")
             return .other("it answers several lists (\(names)), of which none is the list of the path")

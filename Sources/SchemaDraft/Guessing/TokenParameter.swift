@@ -1,9 +1,11 @@
 /// The parameter of the calls that carries the token, in a document that declares no way to sign in.
 struct TokenParameter {
+    /// Those of the draft, which count before others.
     let calls: [APIOperation]
 
     func found(_ document: OpenAPIDocument) -> SignInGuess.Found? {
-        guard !document.isObserved, let parameter = calls.lazy.flatMap(\.parameters).first(where: \.isToken) else {
+        let all = calls + document.operations
+        guard !document.isObserved, let parameter = all.lazy.flatMap(\.parameters).first(where: \.isToken) else {
             return nil
         }
         let members = [
