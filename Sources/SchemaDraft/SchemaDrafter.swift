@@ -16,20 +16,26 @@ package struct SchemaDrafter {
             origin: Self.origin(document, source, lists: found.collections.count + found.leftOut.count),
             upstream: UpstreamGuess(document: document, collections: found.collections, source: source).upstream(),
             entities: EntityDrafter(document: document, collections: found.collections).entities(),
-            leftOut: found.leftOut + (found.collections.isEmpty ? Self.posted(document) : []))
+            leftOut: found.leftOut + Self.posted(document, beside: found.collections))
     }
 
-    /// Lists that are asked for by POST, of which a document without others may have many.
-    private static func posted(_ document: OpenAPIDocument) -> [LeftOut] {
+    /// Lists that are asked for by POST, and whose records no other list has. Beside other lists, only those of records with
+    /// a key: the others are mostly reports.
+    private static func posted(_ document: OpenAPIDocument, beside collections: [Collection]) -> [LeftOut] {
         document.operations.filter { $0.method == "POST" && $0.verb(among: FindingLists.verbs) != nil }
             .compactMap { call in
                 guard let answer = call.answer,
-                    case .list = ListFinder(shapes: document.shapes).find(in: answer, of: call.path)
+                    case .list(let list) = ListFinder(shapes: document.shapes).find(in: answer, of: call.path)
                 else { return nil }
-                let written = "write pull: { call: \"POST \(call.path.text)\", body: … }"
+                let record = RecordMatch(item: list.item, shapes: document.shapes)
+                let isKnown = collections.contains { record.isRecord($0.answer.item) }
+                let hasKey = list.item.properties.contains {
+                    KeyGuess.isCertain($0.name) && document.shapes.shape(of: $0).isTextOrNumber
+                }
+                guard collections.isEmpty || !isKnown && hasKey else { return nil }
+                let hint = "write pull.call and pull.body, see docs/schema.md#values-in-requests"
                 return LeftOut(
-                    path: call.path.text, why: .noList,
-                    reason: "its list is asked for by POST: \(written), see docs/schema.md#values-in-requests")
+                    path: call.path.text, why: .posted, reason: "its list is asked for by POST: \(hint)")
             }
     }
 

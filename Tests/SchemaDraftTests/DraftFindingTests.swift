@@ -39,6 +39,17 @@ struct DraftFindingTests {
         #expect(error?.message.contains("/loans.list: its list is asked for by POST") == true)
     }
 
+    @Test(
+        "Beside other lists, only one of other records with a key says so",
+        arguments: [("Fine", true), ("Loan", false)])
+    func postedBeside(_ kind: String, _ isNamed: Bool) throws {
+        let answer = Document.answers("type: array, items: { $ref: \"#/components/schemas/\(kind)\" }")
+        let search = "/search: { post: { summary: Search for something, \(answer) } }"
+        let draft = try draft(["/loans: { \(Document.list("Loan")) }", search])
+        #expect(draft.paths.map(\.path) == ["/loans"])
+        #expect(draft.leftOut.contains { $0.why == .posted } == isNamed, "\(draft.yaml)")
+    }
+
     // MARK: The parent
 
     @Test(

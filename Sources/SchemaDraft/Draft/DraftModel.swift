@@ -27,6 +27,8 @@ package struct LeftOut: Sendable, Equatable {
         case noList
         /// The document does not say what it answers.
         case unsaid
+        /// It is asked for by POST.
+        case posted
         /// There is one for each value of the last name in its path.
         case chosen
         /// Another list has the same records.

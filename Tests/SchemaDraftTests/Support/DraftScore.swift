@@ -21,7 +21,7 @@ struct DraftScore {
     static func of(_ name: String) async throws -> DraftScore {
         var score = DraftScore(document: name)
         guard let draft = try? Documents.draft(name) else { return score }
-        let out = draft.leftOut.filter { ![.unsaid, .chosen].contains($0.why) }
+        let out = draft.leftOut.filter { ![.unsaid, .chosen, .posted].contains($0.why) }
         score.lists = draft.paths.count + out.count
         score.noKey = out.count { $0.why == .noKey }
         score.noList = out.count { $0.why == .noList }
