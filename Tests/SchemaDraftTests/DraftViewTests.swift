@@ -207,6 +207,22 @@ struct DraftViewTests {
         #expect(own.paths.map(\.path) == ["/things", "/zones", "/things/{id}/zones"], "\(own.yaml)")
     }
 
+    @Test(
+        "So does a list below a record to which a call only adds others by their key",
+        arguments: [("", false), (", title: { type: string }", true)])
+    func added(_ sent: String, _ isKept: Bool) throws {
+        let zone = "{ type: object, properties: { id: { type: integer }\(sent) } }"
+        let add = "Add: { type: object, properties: { zone: \(zone) } }"
+        let paths = [
+            "/things: { \(Document.list("Thing")) }", "/zones: { \(Document.list("Zone")) }",
+            "/zones/{id}: { \(Document.single("Zone")), \(Document.deletion) }",
+            "/things/{id}/zones: { \(Document.list("Zone")), \(Document.call("post", "Add", "Zone")) }",
+            "/things/{id}/zones/{zone_id}: { \(Document.single("Zone")), \(Document.deletion) }",
+        ]
+        let draft = try SchemaDraft.of(Document(schemas: [Self.thing, Self.zone, add], paths: paths).text)
+        #expect(draft.paths.contains { $0.path == "/things/{id}/zones" } == isKept, "\(draft.yaml)")
+    }
+
     @Test("A creation whose answer names the record by its key's full name creates something else")
     func connection() throws {
         let zone = Self.zone.replacing("title:", with: "area: { type: number }, title:")

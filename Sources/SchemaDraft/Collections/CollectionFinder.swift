@@ -59,7 +59,7 @@ struct CollectionFinder {
         found.leftOut += chosen.missing(operations, beside: found)
         let same = WholeLists(shapes: document.shapes).join(&found.collections)
         found.collections.removeAll { same[$0.path.text] != nil }
-        let views = Views(found.collections).found()
+        let views = Views(found.collections, document.shapes).found()
         found.collections.removeAll { views[$0.path.text] != nil }
         found.leftOut += views.merging(same) { first, _ in first }.sorted { $0.key < $1.key }.map {
             LeftOut(path: $0.key, why: .sameRecords, reason: $0.value)

@@ -2,6 +2,7 @@
 /// each record above, and each time take the place of the one before.
 struct Views {
     private let collections: [Collection]
+    private let shapes: ShapeReader
     /// The lists of all records.
     private let whole: [Collection]
     private let parents: Parents
@@ -12,8 +13,9 @@ struct Views {
     /// By their path without its version.
     private let versions: [String: [Collection]]
 
-    init(_ collections: [Collection]) {
+    init(_ collections: [Collection], _ shapes: ShapeReader) {
         self.collections = collections
+        self.shapes = shapes
         whole = collections.filter { $0.path.parameters.isEmpty }
         parents = Parents(collections)
         versions = Dictionary(grouping: collections) { Self.unversioned($0.path) }
@@ -79,7 +81,7 @@ struct Views {
     }
 
     private func sameRecords(_ collection: Collection) -> String? {
-        guard !Self.changesRecords(collection) else { return nil }
+        guard !Self.changesRecords(collection) || connects(collection) else { return nil }
         let last = Words.folded(collection.path.lastSegment)
         let other = whole.first { other in
             guard other.key.value == collection.key.value else { return false }
@@ -90,6 +92,18 @@ struct Views {
             return Words.folded(other.path.lastSegment) == last && isPart(one, of: two, collection)
         }
         return other.map(Self.mayBeBelowSeveral)
+    }
+
+    /// Whether its calls only connect records of another list with the one above: the creation sends nothing that they show, but
+    /// for their key.
+    private func connects(_ collection: Collection) -> Bool {
+        guard let body = collection.creation?.bodies.first(where: \.isJSON)?.shape,
+            collection.recordCalls.keys.allSatisfy(["GET", "DELETE"].contains)
+        else { return false }
+        let ids: Set = [collection.key.value, "type"]
+        let own = Set(collection.answer.item.properties.map(\.name)).subtracting(ids)
+        let members = body.properties + body.properties.prefix(10).flatMap { shapes.shape(of: $0).properties }
+        return !members.contains { own.contains($0.name) && !shapes.shape(of: $0).isReadOnly }
     }
 
     private static func mayBeBelowSeveral(_ other: Collection) -> String {
@@ -120,7 +134,8 @@ struct Views {
     private func isPart(_ item: DataShape, of other: DataShape, _ collection: Collection) -> Bool {
         let (names, others) = (item.properties.map(\.name), other.properties.map(\.name))
         return names == others
-            || collection.creation == nil && names.count > 1 && Set(names).isSubset(of: others)
+            || (collection.creation == nil || connects(collection)) && names.count > 1
+                && Set(names).isSubset(of: others)
     }
 
     /// `/tags/{id}/relationships/lists` of JSON:API, whose records are only a type and a key.
