@@ -233,6 +233,8 @@ struct DraftCreationTests {
             let draft = try things(paths)
             #expect(draft.yaml.contains("look_up: { match: [title] }"), "\(draft.yaml)")
             #expect(draft.schema["things"]?.push.create.first?.sendable?.contains("id") == true)
+            // That each record has a title does not say that a creation needs one.
+            #expect(draft.schema["things"]?[field: "title"]?.required == false)
         }
         let own = try things([list("NewThing"), single])
         #expect(own.yaml.contains("look_up: key"), "\(own.yaml)")

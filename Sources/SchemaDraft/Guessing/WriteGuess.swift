@@ -36,7 +36,9 @@ struct WriteGuess {
                 guard !names.isEmpty else { throw BodyGuess.Problem(reason: "no field is sent") }
                 try checkNeeded(found)
                 route.fields = names
-                require(found.required.subtracting(found.spared), of: fields, &entity)
+                // Where each record has its key, `required` says what it shows.
+                let isShown = !isKept(found) && fields.contains { $0.name == key && found.required.contains($0.wireName) }
+                if !isShown { require(found.required.subtracting(found.spared), of: fields, &entity) }
             }
             route.lookUp = LookUpGuess(
                 shapes: shapes, collection: collection, entity: entity, listPath: listPath, creationPath: creationPath
