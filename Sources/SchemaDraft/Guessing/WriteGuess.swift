@@ -37,8 +37,8 @@ struct WriteGuess {
                 try checkNeeded(found)
                 route.fields = names
                 // Where each record has its key, `required` says what it shows.
-                let isShown = !isKept(found) && fields.contains { $0.name == key && found.required.contains($0.wireName) }
-                if !isShown { require(found.required.subtracting(found.spared), of: fields, &entity) }
+                let hasKey = fields.contains { $0.name == key && found.required.contains($0.wireName) }
+                if isKept(found) || !hasKey { require(found.required.subtracting(found.spared), of: fields, &entity) }
             }
             route.lookUp = LookUpGuess(
                 shapes: shapes, collection: collection, entity: entity, listPath: listPath, creationPath: creationPath
