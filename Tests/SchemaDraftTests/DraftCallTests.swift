@@ -273,4 +273,15 @@ struct DraftCallTests {
         )
         #expect(draft.paths.map(\.path).contains("/shops/{shop_id}/orders"))
     }
+
+    @Test("A deletion that names the version of the record has it from the record", arguments: ["version", "rank"])
+    func versionedDeletion(_ member: String) throws {
+        let thing = "Thing: { type: object, properties: { id: { type: integer }, \(member): { type: integer } } }"
+        let parameter = "{ name: version, in: query, required: true, schema: { type: integer } }"
+        let deletion = Document.deletion.replacing("delete: {", with: "delete: { parameters: [\(parameter)],")
+        let things = "/things: { \(Document.list("Thing")) }"
+        let draft = try draft([things, "/things/{id}: { \(deletion) }"], [thing])
+        let call = draft.schema["things"]?.push.delete.first?.call
+        #expect(call == (member == "version" ? "DELETE /things/{id}?version={version}" : nil), "\(draft.yaml)")
+    }
 }

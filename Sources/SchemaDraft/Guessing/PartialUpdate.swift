@@ -1,7 +1,7 @@
 /// Tells a PUT that changes only what it names from one that replaces the record, by what the document says.
 enum PartialUpdate {
     /// Members that say which version of a record is changed, without which an update may be refused.
-    private static let versions: Set = ["version", "lockversion", "rowversion", "synctoken", "etag", "revision"]
+    static let versions: Set = ["version", "lockversion", "rowversion", "synctoken", "etag", "revision"]
 
     /// Whether an update may leave out what no field sends.
     static func isOne(_ operation: APIOperation, _ found: BodyGuess.Found, key: String) -> Bool {

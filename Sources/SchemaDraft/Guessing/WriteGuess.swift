@@ -292,10 +292,12 @@ struct WriteGuess {
     }
 
     private func addDeletion(to entity: inout DraftEntity) {
-        guard let operation = collection.recordCalls["DELETE"] else {
+        guard var operation = collection.recordCalls["DELETE"] else {
             entity.delete = collection.keyed.deletion.map(deletion)
             return
         }
+        let version = version(of: operation, entity)
+        operation.parameters.removeAll { $0.place == "query" && $0.name == version?.name }
         if FixedParameter.query(of: operation) == nil {
             let needed = operation.queries.filter(\.isRequired).map(\.name).joined(separator: ", ")
             return entity.todos.append(todo("delete", operation, "it needs the parameter \(needed)"))
@@ -303,7 +305,22 @@ struct WriteGuess {
         if !operation.bodies.isEmpty, operation.bodies.contains(where: { !$0.shape.required.isEmpty }) {
             return entity.todos.append(todo("delete", operation, "it needs a body"))
         }
-        entity.delete = DraftRoute(call: call(operation))
+        var route = DraftRoute(call: call(operation))
+        if let version { route.call += KeyedCalls.query("\(version.name)=", of: version.field, after: route.call) }
+        entity.delete = route
+    }
+
+    /// The parameter in which a deletion names the version of the record, and the field that has it: `?version={version}`.
+    private func version(of deletion: APIOperation, _ entity: DraftEntity) -> (name: String, field: String)? {
+        let needed = deletion.queries.first { parameter in
+            parameter.isRequired && parameter.shape.preset == nil
+                && PartialUpdate.versions.contains(Words.folded(parameter.name))
+        }
+        guard let name = needed?.name else { return nil }
+        let field = entity.fields.first {
+            $0.from == nil && $0.isPlain && Words.folded($0.wireName) == Words.folded(name)
+        }
+        return field.map { (name, $0.name) }
     }
 
     private func deletion(_ keyed: KeyedCalls.Deletion) -> DraftRoute {
