@@ -63,7 +63,7 @@ struct ReferenceTargets: Sendable {
         guard !PathParameter.ends(collection.key.value) else { return words.first.map(foreign.contains) != true }
         return !collection.answer.item.properties.contains { property in
             let words = Words.parts(of: property.name)
-            return endings.contains("_\(words.last ?? "")") && !stems.contains(words.dropLast().joined())
+            return ["id", "uuid", "guid", "sid"].contains(words.last) && !stems.contains(words.dropLast().joined())
         }
     }
 
