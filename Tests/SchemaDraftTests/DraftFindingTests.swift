@@ -182,6 +182,8 @@ struct DraftFindingTests {
         let draft = try SchemaDraft.of(Document(schemas: [loan], paths: ["/loans: { \(list) }"]).text)
         let hint = "pull.query.active: without it the list has only the records with true"
         #expect(draft.todos.contains { $0.contains(hint) } == (initial == "true"), "\(draft.yaml)")
+        let shown = loan.replacing("type: boolean", with: "type: object")
+        #expect(try SchemaDraft.of(Document(schemas: [shown], paths: ["/loans: { \(list) }"]).text).todos.isEmpty)
     }
 
     @Test("A parameter without all values that records have answers only some of them")
