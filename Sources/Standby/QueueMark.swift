@@ -11,13 +11,6 @@ package struct QueueMark: Sendable, Equatable {
     /// Whose changes they are; nil if that is not known.
     package var account: String?
 
-    package init(database: String, cluster: String, revision: Int64, account: String? = nil) {
-        self.database = database
-        self.account = account
-        self.cluster = cluster
-        self.revision = revision
-    }
-
     /// Whether etcd cannot have followed this mark by `later`: it was emptied, is another cluster, or was restored from a
     /// copy that is older than this mark.
     func isForgotten(by later: QueueMark) -> Bool { cluster != later.cluster || revision > later.revision }

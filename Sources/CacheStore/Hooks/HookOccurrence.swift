@@ -16,21 +16,6 @@ package struct HookOccurrence: Sendable, Equatable {
     /// The first number that is missing; `seq` is the last.
     package var missedFrom: Int64?
 
-    package init(
-        event: HookEvent, seq: Int64, at: Timestamp, entity: String? = nil, key: String? = nil, change: Int64? = nil,
-        conflict: Int64? = nil, reminder: Int64? = nil, missedFrom: Int64? = nil
-    ) {
-        self.event = event
-        self.seq = seq
-        self.at = at
-        self.entity = entity
-        self.key = key
-        self.change = change
-        self.conflict = conflict
-        self.reminder = reminder
-        self.missedFrom = missedFrom
-    }
-
     package var members: [(key: String, value: JSONText)] {
         var members: [(key: String, value: JSONText)] = [
             ("event", .string(event.rawValue)), ("seq", .integer(Int(seq))), ("at", .string(at.description)),
@@ -43,7 +28,9 @@ package struct HookOccurrence: Sendable, Equatable {
         }
         return members
     }
+}
 
+extension HookOccurrence {
     /// As it is stored; nil for text that is no event.
     init?(_ document: JSONText) {
         guard let event = document["event"]?.string.flatMap(HookEvent.init), let seq = document["seq"]?.integer,

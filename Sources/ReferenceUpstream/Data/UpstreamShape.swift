@@ -25,17 +25,6 @@ package struct UpstreamShape: Sendable {
         package var unique: String?
         /// A create that makes other records too; see `Store.book`.
         package var books = false
-
-        package init(
-            required: [[String]] = [], alsoKnown: Set<String> = [], answer: [(member: String, field: String)]? = nil,
-            unique: String? = nil, books: Bool = false
-        ) {
-            self.required = required
-            self.alsoKnown = alsoKnown
-            self.answer = answer
-            self.unique = unique
-            self.books = books
-        }
     }
 
     package init() {}

@@ -1,7 +1,7 @@
-import EntitySchema
 import JSONText
 import Testing
 
+@testable import EntitySchema
 @testable import Upstream
 
 /// The words for a person in error responses of widespread shapes.

@@ -11,12 +11,6 @@ package struct StandbyEntry: Sendable, Equatable {
     package var key: String
     /// The change as JSON. It differs only if something differs that the next daemon has to know.
     package var text: String
-
-    package init(id: Int64, key: String, text: String) {
-        self.id = id
-        self.key = key
-        self.text = text
-    }
 }
 
 /// What is queued, or what has changed in the queue since a place in the change log.

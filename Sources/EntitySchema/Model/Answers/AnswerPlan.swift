@@ -4,23 +4,13 @@ package struct AnswerPlan: Sendable, Equatable {
     package struct Success: Sendable, Equatable {
         package var place: Place
         /// The plain texts that mean that it was; any other means that it was refused.
-        package var values: [String]
-
-        package init(place: Place, values: [String] = ["true"]) {
-            self.place = place
-            self.values = values
-        }
+        package var values = ["true"]
     }
 
     /// The codes of errors that concern the account and not the request.
     package struct AccountErrors: Sendable, Equatable {
-        package var place: Place
+        package var place = Self.usualPlace
         package var codes: [String]
-
-        package init(place: Place = Self.usualPlace, codes: [String]) {
-            self.place = place
-            self.codes = codes
-        }
 
         static let usualPlace = Place(paths: ["code", "error.code", "error_code", "error", "type"])
     }
@@ -30,15 +20,5 @@ package struct AnswerPlan: Sendable, Equatable {
     package var success: Success?
     package var accountErrors: AccountErrors?
     /// The first that fits says what an answer means, before any other rule.
-    package var rules: [AnswerRule]
-
-    package init(
-        errorMessage: Place? = nil, success: Success? = nil, accountErrors: AccountErrors? = nil,
-        rules: [AnswerRule] = []
-    ) {
-        self.errorMessage = errorMessage
-        self.success = success
-        self.accountErrors = accountErrors
-        self.rules = rules
-    }
+    package var rules: [AnswerRule] = []
 }

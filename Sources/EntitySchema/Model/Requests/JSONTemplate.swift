@@ -5,11 +5,6 @@ package indirect enum JSONTemplate: Sendable, Equatable {
     package struct Member: Sendable, Equatable {
         package var name: String
         package var value: JSONTemplate
-
-        package init(name: String, value: JSONTemplate) {
-            self.name = name
-            self.value = value
-        }
     }
 
     case constant(JSONText)

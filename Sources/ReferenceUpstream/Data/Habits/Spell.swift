@@ -3,16 +3,10 @@ internal import EntitySchema
 /// When something happens that lasts for a while.
 package struct Spell: Sendable, Equatable {
     /// From when the habits were set.
-    package var after: Duration
+    package var after: Duration = .zero
     package var lasts: Duration
     /// From one beginning to the next; nil when it happens once.
     package var every: Duration?
-
-    package init(after: Duration = .zero, lasts: Duration, every: Duration? = nil) {
-        self.after = after
-        self.lasts = lasts
-        self.every = every
-    }
 
     /// Which occurrence is under way, from 0; nil when none is.
     func occurrence(at time: Duration) -> Int? {
