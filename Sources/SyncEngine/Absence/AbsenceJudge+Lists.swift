@@ -82,7 +82,7 @@ extension AbsenceJudge {
     ) async throws -> Verdict {
         let first = try await page(plan, of: entity)
         if let verdict = verdict(on: key, in: first.records, of: entity) { return verdict }
-        guard first.count > 0 else { return try await verdictOfEmptyList(entity, plan) }
+        guard first.count > 0 else { return try await verdictOfEmptyList(entity) }
         if isReadable {
             let shown = witness(in: first.records, than: [key], of: entity)
             if let shown, try await read(shown, of: entity) != nil { return try await repeated(known, key, of: entity) }
@@ -129,7 +129,7 @@ extension AbsenceJudge {
     }
 
     /// An empty list may be what an expired token gets to see.
-    private func verdictOfEmptyList(_ entity: Entity, _ plan: PullPlan) async throws -> Verdict {
+    private func verdictOfEmptyList(_ entity: Entity) async throws -> Verdict {
         let isWell = try await isWell(beside: entity)
         let rows = try store.expectsList(of: entity, at: upstreamTime()) ? store.rowCount(of: entity.name) : 0
         if isWell == true, rows <= 1 { return .gone }

@@ -6,7 +6,6 @@ struct CurlOptions: Sendable {
     let unixSocketPath: String?
     let caFile: String?
     let certificate: (file: String, keyFile: String)?
-    let proxy: String?
     let localAddresses: @Sendable () -> Set<String>?
     let isLinkDown: @Sendable (UnsafeRawPointer) -> Bool
     let ownAddresses: [(address: String, port: UInt16)]
@@ -17,8 +16,7 @@ struct CurlOptions: Sendable {
         try easy.set(CURLOPT_USERAGENT, userAgent)
         if let unixSocketPath { try easy.set(CURLOPT_UNIX_SOCKET_PATH, unixSocketPath) }
         // An empty text, unlike nil, makes libcurl ignore http_proxy and similar variables.
-        try easy.set(CURLOPT_PROXY, proxy ?? "")
-        try easy.set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+        try easy.set(CURLOPT_PROXY, "")
         try applySecurity(to: easy)
         try applyProtocol(to: easy)
     }

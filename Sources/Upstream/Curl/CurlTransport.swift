@@ -24,7 +24,6 @@ package final class CurlTransport: HTTPTransport {
     ///
     /// - `unixSocketPath` sends every request over that socket, whatever its URL's host.
     /// - `caFile` (PEM) replaces the system's certificates; `certificate` (PEM) is this program's own.
-    /// - `proxy` is a URL; proxies in the environment are ignored.
     /// - `localAddresses` are those from which packets can leave this machine; nil when they are unknown.
     /// - `isLinkDown` returns whether the link to a `sockaddr` is down; then nothing is sent.
     /// - Nothing is sent to `ownAddresses`, where this program serves callers itself.
@@ -36,7 +35,7 @@ package final class CurlTransport: HTTPTransport {
     /// Throws `.unreachable` when the machine has no thread or memory left.
     package init(
         userAgent: String, unixSocketPath: String? = nil, caFile: String? = nil,
-        certificate: (file: String, keyFile: String)? = nil, proxy: String? = nil,
+        certificate: (file: String, keyFile: String)? = nil,
         localAddresses: @escaping @Sendable () -> Set<String>? = LocalAddresses.usable,
         isLinkDown: @escaping @Sendable (UnsafeRawPointer) -> Bool = { _ in false },
         ownAddresses: [(address: String, port: UInt16)] = [], answerLimit: Int = 8 << 20,
@@ -46,7 +45,7 @@ package final class CurlTransport: HTTPTransport {
         guard Self.libraryState == CURLE_OK else { throw .unreachable("libcurl cannot be initialised") }
         let options = CurlOptions(
             userAgent: userAgent, unixSocketPath: unixSocketPath, caFile: caFile, certificate: certificate,
-            proxy: proxy, localAddresses: localAddresses, isLinkDown: isLinkDown, ownAddresses: ownAddresses,
+            localAddresses: localAddresses, isLinkDown: isLinkDown, ownAddresses: ownAddresses,
             answerLimit: answerLimit, refusal: refusal)
         thread = Mutex(try CurlThread.start(mailbox, options))
     }

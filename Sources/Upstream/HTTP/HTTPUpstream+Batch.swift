@@ -5,7 +5,7 @@ internal import JSONText
 extension HTTPUpstream {
     package func push(_ batch: BatchRequest) async throws(UpstreamError) -> [BatchResult] {
         let sent = batch.request(plan)
-        let (response, secrets) = try await sendNotingSecrets(sent, accepts: { hasResults($0, of: batch, sent) })
+        let (response, secrets) = try await sendNotingSecrets(sent, accepts: { hasResults($0, of: batch) })
         let answer = BatchAnswer(batch: batch, upstream: plan, status: response.status)
         let body = try withoutSecrets(sent.secrets + secrets) { () throws(UpstreamError) in
             try caller.json(response, batch.plan.path, mayQuote: sent.mayQuote(nil))
@@ -21,7 +21,7 @@ extension HTTPUpstream {
     /// Whether an answer that counts as a failure has results, so that some of the changes may have been applied. In a 4xx they
     /// count if they state their status. In a 2xx they count if one of them is a failure by itself: the schema's rule that makes
     /// the whole a failure is meant for a single change, and has matched the first result.
-    private func hasResults(_ response: HTTPResponse, of batch: BatchRequest, _ sent: WireRequest) -> Bool {
+    private func hasResults(_ response: HTTPResponse, of batch: BatchRequest) -> Bool {
         guard !caller.refusesToken(response), let body = response.json else { return false }
         let answer = BatchAnswer(batch: batch, upstream: plan, status: response.status)
         guard let results = answer.responses(in: body) else { return false }
