@@ -27,7 +27,6 @@ struct ConflictsCommand: AsyncParsableCommand {
     var undo: String?
 
     @OptionGroup var table: SortedTableOptions
-
     @OptionGroup var options: ClientOptions
 
     func validate() throws {

@@ -28,7 +28,6 @@ struct HooksCommand: AsyncParsableCommand {
     var parked: Int?
 
     @OptionGroup var table: SortedTableOptions
-
     @OptionGroup var options: ClientOptions
 
     private var choices: [(action: String, name: String)] {

@@ -18,9 +18,7 @@ struct PendingCommand: AsyncParsableCommand {
     var cascade = false
 
     @OptionGroup var filters: QueueFilters
-
     @OptionGroup var table: TableOptions
-
     @OptionGroup var options: ClientOptions
 
     func validate() throws {

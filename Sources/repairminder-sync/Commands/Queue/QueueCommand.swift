@@ -22,9 +22,7 @@ struct QueueCommand: AsyncParsableCommand {
         var count = false
 
         @OptionGroup var filters: QueueFilters
-
         @OptionGroup var table: TableOptions
-
         @OptionGroup var options: ClientOptions
 
         func validate() throws {

@@ -7,7 +7,6 @@ struct StatusCommand: AsyncParsableCommand {
         commandName: "status", abstract: "Show what the daemon is doing and the state of each entity.")
 
     @OptionGroup var table: TableOptions
-
     @OptionGroup var options: ClientOptions
 
     func run() async throws {
@@ -26,7 +25,6 @@ struct DriftCommand: AsyncParsableCommand {
         commandName: "drift", abstract: "Show where the upstream's records do not match the schema.")
 
     @OptionGroup var table: SortedTableOptions
-
     @OptionGroup var options: ClientOptions
 
     func run() async throws {

@@ -16,7 +16,6 @@ struct DashboardCommand: AsyncParsableCommand {
     var user: String?
 
     @OptionGroup var table: SortedTableOptions
-
     @OptionGroup var options: ClientOptions
 
     func run() async throws {

@@ -14,7 +14,6 @@ struct DiffCommand: AsyncParsableCommand {
     var id: String?
 
     @OptionGroup var table: SortedTableOptions
-
     @OptionGroup var options: ClientOptions
 
     /// A record with unsent changes.

@@ -13,7 +13,6 @@ struct EditCommand: AsyncParsableCommand {
             """)
 
     @OptionGroup var record: RecordArguments
-
     @OptionGroup var options: ClientOptions
 
     /// Begins the lines of messages, which are left out again.

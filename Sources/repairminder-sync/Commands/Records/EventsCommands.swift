@@ -41,7 +41,6 @@ struct EventsCommand: AsyncParsableCommand {
             """)
 
     @OptionGroup var start: SinceOption
-
     @OptionGroup var options: ClientOptions
 
     func run() async throws {

@@ -8,9 +8,7 @@ struct HistoryCommand: AsyncParsableCommand {
         abstract: "Show a record's history: every edit, attempt, response, conflict and pull.")
 
     @OptionGroup var record: RecordArguments
-
     @OptionGroup var table: TableOptions
-
     @OptionGroup var options: ClientOptions
 
     func run() async throws {

@@ -22,7 +22,6 @@ struct ListCommand: AsyncParsableCommand {
     var all = false
 
     @OptionGroup var table: TableOptions
-
     @OptionGroup var options: ClientOptions
 
     func validate() throws {

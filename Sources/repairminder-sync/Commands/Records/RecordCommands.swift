@@ -56,7 +56,6 @@ struct SetCommand: AsyncParsableCommand {
     var fields: [String]
 
     @OptionGroup var waiting: WaitOption
-
     @OptionGroup var options: ClientOptions
 
     func run() async throws {
@@ -87,7 +86,6 @@ struct CreateCommand: AsyncParsableCommand {
     var fields: [String]
 
     @OptionGroup var waiting: WaitOption
-
     @OptionGroup var options: ClientOptions
 
     func run() async throws {
@@ -108,9 +106,7 @@ struct DeleteCommand: AsyncParsableCommand {
         commandName: "delete", abstract: "Delete a record locally now and upstream as soon as possible.")
 
     @OptionGroup var record: RecordArguments
-
     @OptionGroup var waiting: WaitOption
-
     @OptionGroup var options: ClientOptions
 
     func run() async throws {

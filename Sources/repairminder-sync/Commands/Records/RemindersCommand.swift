@@ -22,7 +22,6 @@ struct RemindersCommand: AsyncParsableCommand {
     var delay: String?
 
     @OptionGroup var table: SortedTableOptions
-
     @OptionGroup var options: ClientOptions
 
     func validate() throws {

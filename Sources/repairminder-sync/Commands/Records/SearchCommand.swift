@@ -20,7 +20,6 @@ struct SearchCommand: AsyncParsableCommand {
     var limit = 20
 
     @OptionGroup var table: SortedTableOptions
-
     @OptionGroup var options: ClientOptions
 
     private static let most = 100
