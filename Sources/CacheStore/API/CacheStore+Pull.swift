@@ -122,9 +122,7 @@ extension CacheStore {
     }
 
     /// The end of the change log.
-    package func position() throws -> Int64 {
-        try read { db in try Self.logEnd(db) }
-    }
+    package func position() throws -> Int64 { try read { db in try Self.logEnd(db) } }
 
     /// The server's last version of a record without its secrets, also while its deletion is queued; nil when it has
     /// none.

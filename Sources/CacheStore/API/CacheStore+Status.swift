@@ -24,9 +24,7 @@ package struct CacheSummary: Sendable {
 
 extension CacheStore {
     /// Of the disk with the database; nil if it is unknown.
-    package var space: DiskSpace? {
-        DiskSpace(beside: pool.path)
-    }
+    package var space: DiskSpace? { DiskSpace(beside: pool.path) }
 
     /// Why the log of the database grows and what to do; nil unless it has become too long.
     package var logWarning: String? {

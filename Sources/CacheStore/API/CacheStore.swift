@@ -106,9 +106,7 @@ package final class CacheStore: Sendable {
     }
 
     /// Returns when the writer has run. A full disk is no standstill.
-    package func awaitWriter() async {
-        try? await writer.write { _ in }
-    }
+    package func awaitWriter() async { try? await writer.write { _ in } }
 
     /// Returns when the writer has run, or has got on with a transaction that takes long, such as the deletion of a record with
     /// millions of others: for a watchdog. Returns when cancelled, too.
@@ -119,9 +117,7 @@ package final class CacheStore: Sendable {
         while writer.moment == before, (try? await clock.sleep(for: .milliseconds(50))) != nil {}
     }
 
-    func table(_ entity: String) throws(CacheError) -> EntityTable {
-        try reading(entity).table
-    }
+    func table(_ entity: String) throws(CacheError) -> EntityTable { try reading(entity).table }
 
     /// For writing inside the transaction that is open on `db`.
     func context(

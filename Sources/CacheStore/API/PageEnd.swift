@@ -37,9 +37,7 @@ struct PageSize {
     private var count = 0
     private var bytes = 0
 
-    init(limit: Int) {
-        self.limit = limit
-    }
+    init(limit: Int) { self.limit = limit }
 
     /// Counts one element. Returns whether the page ends with it, so that a page has at least one.
     mutating func ends(with size: Int) -> Bool {

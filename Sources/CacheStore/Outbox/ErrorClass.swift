@@ -4,9 +4,7 @@
 package struct ErrorClass: RawRepresentable, Hashable, Sendable {
     package let rawValue: String
 
-    package init(rawValue: String) {
-        self.rawValue = rawValue
-    }
+    package init(rawValue: String) { self.rawValue = rawValue }
 
     // MARK: What the upstream answered
 

@@ -75,9 +75,7 @@ struct ChangeTimes {
     }
 
     /// A time as UTC with milliseconds, as text that sorts by time; anything else as it is.
-    private func text(_ time: JSONText) -> String {
-        time.changeTime(clock: clock)?.description ?? time.plain
-    }
+    private func text(_ time: JSONText) -> String { time.changeTime(clock: clock)?.description ?? time.plain }
 }
 
 extension Timestamp {

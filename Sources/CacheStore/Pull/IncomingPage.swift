@@ -79,9 +79,7 @@ struct IncomingPage {
     }
 
     /// The page of some of its records.
-    func text(of indices: [Int]) -> JSONText {
-        JSONText.array(indices.map { records[$0].text })
-    }
+    func text(of indices: [Int]) -> JSONText { JSONText.array(indices.map { records[$0].text }) }
 }
 
 extension Entity {

@@ -157,9 +157,7 @@ struct PageApplier {
         /// As `PageOutcome.overwritten`.
         var overwritten: Timestamp?
 
-        mutating func note(known pk: Int64?) {
-            if let pk, pk <= greatestPK { known.append(pk) }
-        }
+        mutating func note(known pk: Int64?) { if let pk, pk <= greatestPK { known.append(pk) } }
 
         mutating func note(lateness new: Int64) { lateness = max(lateness, new) }
 

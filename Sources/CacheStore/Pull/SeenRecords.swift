@@ -32,9 +32,7 @@ package struct SeenRecords: Sendable, Equatable {
     }
 
     /// Nil is no window.
-    package mutating func limit(to window: RecordTest?) {
-        if let window { windows.append(window) }
-    }
+    package mutating func limit(to window: RecordTest?) { if let window { windows.append(window) } }
 
     /// Marks a page's records as seen.
     package mutating func insert(_ outcome: PageOutcome) {

@@ -140,7 +140,5 @@ struct OutcomeApplier {
             .delete(keys: [key], isInferred: isInferred)
     }
 
-    func merge(_ table: EntityTable) -> Merge {
-        Merge(table: table, context: context)
-    }
+    func merge(_ table: EntityTable) -> Merge { Merge(table: table, context: context) }
 }

@@ -63,9 +63,7 @@ final class OutputBuffer {
     func bytes(from place: Int = 0) -> [UInt8] { Array(memory[place..<count]) }
 
     @inline(__always)
-    private func makeRoom(for more: Int) {
-        if more > memory.count - count { grow(by: more) }
-    }
+    private func makeRoom(for more: Int) { if more > memory.count - count { grow(by: more) } }
 
     private func grow(by more: Int) {
         let larger = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: max(2 * memory.count, count + more))

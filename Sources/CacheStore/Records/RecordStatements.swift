@@ -29,9 +29,7 @@ final class RecordUpdateStatements: Sendable {
 
     private let known: Mutex<(numbers: StatementNumbers, statements: [UInt64: NumberedSQL])>
 
-    init(_ numbers: inout StatementNumbers) {
-        known = Mutex((numbers.reserve(Self.most), [:]))
-    }
+    init(_ numbers: inout StatementNumbers) { known = Mutex((numbers.reserve(Self.most), [:])) }
 
     /// Nil when there are too many already. `text` is called for the first use.
     func statement(setting parts: UInt64, _ text: () -> String) -> NumberedSQL? {

@@ -15,14 +15,10 @@ struct SecondaryIndexes {
 
     private var setting: String { Self.setting(table.entity.name) }
 
-    func areMissing() throws -> Bool {
-        try SettingTable(db: db)[setting] != nil
-    }
+    func areMissing() throws -> Bool { try SettingTable(db: db)[setting] != nil }
 
     /// Records that some are missing.
-    func request() throws {
-        try SettingTable(db: db).set(setting, to: "1")
-    }
+    func request() throws { try SettingTable(db: db).set(setting, to: "1") }
 
     /// Drops them. Lists stay right, but have to sort.
     func postpone() throws {

@@ -9,9 +9,7 @@ internal import SystemCalls
 package struct ClosedDatabase {
     let path: String
 
-    package init(path: String) {
-        self.path = path
-    }
+    package init(path: String) { self.path = path }
 
     /// Makes it a cache of the same upstream at another address.
     ///
@@ -33,9 +31,7 @@ package struct ClosedDatabase {
     }
 
     /// Forgets which key its secrets were sealed with, so that the next start takes another one.
-    package func forgetKey() throws {
-        try change { settings in try settings.remove("secrets_key") }
-    }
+    package func forgetKey() throws { try change { settings in try settings.remove("secrets_key") } }
 
     /// Renames it, so that the next start begins with an empty one. Returns the new path.
     ///

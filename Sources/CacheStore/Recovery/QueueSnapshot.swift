@@ -155,9 +155,7 @@ struct QueueSnapshot {
     private static func isOpen(conflict row: Row) -> Bool { (row["winner"] as DatabaseValue).isNull }
 
     /// Changes that are unsent according to the log but could not be read.
-    var lost: [Int64] {
-        Set(begun.keys).subtracting(ended).subtracting(changes.map(\.id)).sorted()
-    }
+    var lost: [Int64] { Set(begun.keys).subtracting(ended).subtracting(changes.map(\.id)).sorted() }
 
     // MARK: Merging with an older reading
 

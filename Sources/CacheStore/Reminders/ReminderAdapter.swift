@@ -18,9 +18,7 @@ struct ReminderAdapter {
 
     private var definition: String { rules.map { "\($0.definition)\n\(days.name)" }.joined(separator: "\n") }
 
-    func isUpToDate() throws -> Bool {
-        try SettingTable(db: db)[Self.setting] ?? "" == definition
-    }
+    func isUpToDate() throws -> Bool { try SettingTable(db: db)[Self.setting] ?? "" == definition }
 
     /// Schedules and withdraws the reminders of all records when the rules have changed. Call this after the entities'
     /// tables are migrated.

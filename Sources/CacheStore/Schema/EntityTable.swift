@@ -25,9 +25,7 @@ internal import SQLiteStore
 final class EntityTable: Sendable {
     let entity: Entity
 
-    init(entity: Entity) {
-        self.entity = entity
-    }
+    init(entity: Entity) { self.entity = entity }
 
     /// Begins the name of each table of records.
     static let prefix = "records_"
@@ -119,9 +117,7 @@ final class EntityTable: Sendable {
     }
 
     /// The same of a field that the caller has.
-    func sql(of field: Field) -> String {
-        isStored(field) ? "\"\(field.name)\"" : sql(for: field.name)
-    }
+    func sql(of field: Field) -> String { isStored(field) ? "\"\(field.name)\"" : sql(for: field.name) }
 
     /// The same, with a time as text.
     func plain(for name: String, of row: String = "") -> String {

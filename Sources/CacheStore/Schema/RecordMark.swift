@@ -60,9 +60,7 @@ final class RecordMark: Sendable {
     /// Ask this after the record's row was read.
     var isRaised: Bool { isSet.load(ordering: .relaxed) }
 
-    func raise() {
-        if !isRaised { isSet.store(true, ordering: .relaxed) }
-    }
+    func raise() { if !isRaised { isSet.store(true, ordering: .relaxed) } }
 
     /// Call this in the transaction that stores such a version.
     func store(_ db: Database) throws { try SettingTable(db: db).set(name, to: known(true)) }

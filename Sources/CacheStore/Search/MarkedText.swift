@@ -6,9 +6,7 @@ struct MarkedText {
     /// The bytes shown before the first mark, and from it on.
     private static let (before, after) = (40, 160)
 
-    init(_ text: String) {
-        bytes = Array(text.utf8)
-    }
+    init(_ text: String) { bytes = Array(text.utf8) }
 
     /// How many words are marked.
     var count: Int { bytes.indices.count { isMark(at: $0) } }

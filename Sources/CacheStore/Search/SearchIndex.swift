@@ -33,9 +33,7 @@ struct SearchIndex {
     }
 
     /// The most records that the index can be behind.
-    func lag() throws -> Int64 {
-        try Int64.fetchOne(db.cachedStatement(sql: table.lag)) ?? 0
-    }
+    func lag() throws -> Int64 { try Int64.fetchOne(db.cachedStatement(sql: table.lag)) ?? 0 }
 
     /// Indexes the next records, no more after those with a megabyte in all; returns whether there may be more.
     func append(atMost limit: Int64) throws -> Bool {

@@ -18,9 +18,7 @@ struct SearchTableAdapter {
     }
 
     /// Whether each entity has the index that the schema asks for.
-    func isUpToDate() throws -> Bool {
-        try definitions() == wanted
-    }
+    func isUpToDate() throws -> Bool { try definitions() == wanted }
 
     /// What there is, by entity. Throws `.damaged` for a row that no version has written.
     private func definitions() throws -> [String: String] {

@@ -22,9 +22,7 @@ extension CacheStore {
         }
     }
 
-    package func conflict(_ id: Int64) throws -> JSONText {
-        try snapshot { db in try conflict(id, db) }
-    }
+    package func conflict(_ id: Int64) throws -> JSONText { try snapshot { db in try conflict(id, db) } }
 
     func conflict(_ id: Int64, _ db: Database) throws -> JSONText {
         let row = try Row.fetchOne(db.cachedStatement(sql: "SELECT * FROM sync_conflict WHERE id = ?"), arguments: [id])

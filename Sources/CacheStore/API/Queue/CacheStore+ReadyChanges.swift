@@ -25,9 +25,7 @@ extension CacheStore {
     }
 
     /// The id of the newest change in the queue, in any state; 0 when there is none.
-    package func newestChange() throws -> Int64 {
-        try read { db in try OutboxTable.newest(db) }
-    }
+    package func newestChange() throws -> Int64 { try read { db in try OutboxTable.newest(db) } }
 
     /// One change as it is now, due or not; nil when it may no longer be sent.
     package func sendableChange(_ id: Int64) throws -> OutboxChange? {

@@ -13,9 +13,7 @@ final class LargeAnswers: Sendable {
     /// What may be added before the next look at all answers. The first large one after a start looks.
     private let room = Mutex(0)
 
-    init(most: Int = 128 << 20) {
-        self.most = most
-    }
+    init(most: Int = 128 << 20) { self.most = most }
 
     /// Makes room for one that is about to be stored.
     func add(_ answer: String, _ db: Database) throws {

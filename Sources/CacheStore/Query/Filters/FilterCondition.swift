@@ -99,9 +99,7 @@ package struct FilterComparison: Sendable, Equatable {
     }
 
     /// What distinguishes it from others.
-    var identity: [String] {
-        ["\(path.count)"] + path + [operation.rawValue, "\(values.count)"] + values
-    }
+    var identity: [String] { ["\(path.count)"] + path + [operation.rawValue, "\(values.count)"] + values }
 
     var value: String { values.first ?? "" }
 

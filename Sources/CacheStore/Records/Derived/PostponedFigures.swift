@@ -24,9 +24,7 @@ struct PostponedFigures {
     /// The records of one step: other writes wait some 20 ms for it.
     private static let batch = 500
 
-    func areOutdated() throws -> Bool {
-        try SettingTable(db: db)[setting] != nil
-    }
+    func areOutdated() throws -> Bool { try SettingTable(db: db)[setting] != nil }
 
     /// Whether records that they are computed from can only be found by reading whole tables.
     func mustWait() throws -> Bool {
@@ -34,9 +32,7 @@ struct PostponedFigures {
     }
 
     /// Records that those of any record may be outdated.
-    func postpone() throws {
-        try SettingTable(db: db).set(setting, to: "0")
-    }
+    func postpone() throws { try SettingTable(db: db).set(setting, to: "0") }
 
     /// Computes those of the next records in a transaction of its own; false when none is left that can be computed
     /// now. `refresh` recomputes the records that it has noted as stale.
