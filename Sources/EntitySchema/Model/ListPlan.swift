@@ -71,9 +71,7 @@ package struct ListPlan: Sendable, Equatable {
     package var lift: Lift?
 
     /// Whether the next page is asked for by the last record of this one.
-    package var isByLastRecord: Bool {
-        if case .lastRecord = style { true } else { false }
-    }
+    package var isByLastRecord: Bool { if case .lastRecord = style { true } else { false } }
 
     /// Whether the next page may depend on how many records are before it, as that at an address may, too: the deletion of one of
     /// them then moves the others.
@@ -122,9 +120,7 @@ package struct Place: Sendable, Equatable {
 
     package static let itself = Place(paths: [""])
 
-    package init(paths: [String]) {
-        self.paths = paths
-    }
+    package init(paths: [String]) { self.paths = paths }
 
     /// Whether one of the paths leads through one of the other place's, and on.
     fileprivate func isInside(_ other: Place) -> Bool {

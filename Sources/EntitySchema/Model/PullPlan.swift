@@ -153,19 +153,13 @@ package struct PullPlan: Sendable, Equatable {
     package var window: Window?
 
     /// The field whose change means that the record has to be fetched.
-    package var whenChanged: String? {
-        if case .field(let name) = fetch?.trigger { name } else { nil }
-    }
+    package var whenChanged: String? { if case .field(let name) = fetch?.trigger { name } else { nil } }
 
     /// Whether a pull can ask only for records changed since a time.
-    package var isSince: Bool {
-        if case .since = mode { true } else { false }
-    }
+    package var isSince: Bool { if case .since = mode { true } else { false } }
 
     /// What a pull of changes sends back to the upstream, if that is no time.
-    package var deltaToken: DeltaToken? {
-        if case .delta(let token) = mode { token } else { nil }
-    }
+    package var deltaToken: DeltaToken? { if case .delta(let token) = mode { token } else { nil } }
 
     /// How times are written in requests for changes.
     package var sinceFormat: TimeFormat? {

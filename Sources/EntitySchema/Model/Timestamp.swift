@@ -6,9 +6,7 @@ package struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertibl
     /// Since 1970-01-01T00:00:00Z.
     package var milliseconds: Int64
 
-    package init(milliseconds: Int64) {
-        self.milliseconds = milliseconds
-    }
+    package init(milliseconds: Int64) { self.milliseconds = milliseconds }
 
     package static func < (one: Timestamp, other: Timestamp) -> Bool { one.milliseconds < other.milliseconds }
 

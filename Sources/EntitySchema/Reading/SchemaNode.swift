@@ -192,7 +192,5 @@ package struct SchemaError: Error, Sendable, Equatable, CustomStringConvertible 
     package var key: String
     package var problem: String
 
-    package var description: String {
-        "\(file):\(line): \(key.isEmpty ? "" : "\(key): ")\(problem)"
-    }
+    package var description: String { "\(file):\(line): \(key.isEmpty ? "" : "\(key): ")\(problem)" }
 }

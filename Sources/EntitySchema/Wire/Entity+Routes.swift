@@ -79,9 +79,7 @@ extension PushRoute {
     package var call: String { "\(method) \(path.source)" }
 
     /// The names that a body may have; nil for any.
-    package var wireNames: Set<String>? {
-        (body?.names ?? fields.map(Set.init)).map { $0.union(html.keys) }
-    }
+    package var wireNames: Set<String>? { (body?.names ?? fields.map(Set.init)).map { $0.union(html.keys) } }
 
     /// The fields that it can send; nil for any.
     package var sendable: [String]? {

@@ -105,9 +105,7 @@ struct RecordAddress {
 }
 
 extension Template.Part {
-    fileprivate var isText: Bool {
-        if case .text = self { true } else { false }
-    }
+    fileprivate var isText: Bool { if case .text = self { true } else { false } }
 }
 
 extension BidirectionalCollection {

@@ -66,9 +66,7 @@ package struct WireRequest: Sendable, Equatable {
     }
 
     /// Asks for a JSON document.
-    static func get(_ path: String) -> WireRequest {
-        WireRequest(path: path, headers: [.json, .current])
-    }
+    static func get(_ path: String) -> WireRequest { WireRequest(path: path, headers: [.json, .current]) }
 
     /// Posts a JSON document and asks for one. No error repeats `secrets`, or the texts of the answer's
     /// `secretMembers`.

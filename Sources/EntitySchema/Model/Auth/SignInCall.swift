@@ -49,9 +49,7 @@ package enum TokenExpiry: Sendable, Equatable {
     /// Its lifetime in seconds, or the time at which it ends.
     case place(Place)
 
-    package var place: Place? {
-        if case .place(let place) = self { place } else { nil }
-    }
+    package var place: Place? { if case .place(let place) = self { place } else { nil } }
 }
 
 /// A call that shows whether a token still counts: `auth.check`.

@@ -34,9 +34,7 @@ package struct ValueTemplate: Sendable, Equatable {
 
     package let parts: [Part]
 
-    init(parts: [Part]) {
-        self.parts = parts
-    }
+    init(parts: [Part]) { self.parts = parts }
 
     /// Nil when a brace is left open, a name is empty, or a format does not exist.
     package init?(_ source: String) {

@@ -86,7 +86,5 @@ extension EntitySchema {
     }
 
     /// Whether any change may go out together with others.
-    package var hasBatches: Bool {
-        entities.contains { $0.push.routes.contains { $0.batch != nil } }
-    }
+    package var hasBatches: Bool { entities.contains { $0.push.routes.contains { $0.batch != nil } } }
 }

@@ -6,9 +6,7 @@ struct CredentialCheck {
     /// Those of the entity: a body may give a field another name, and then has the field's as its value.
     private var fields: Set<String> = []
 
-    init(root: SchemaNode) {
-        self.root = root
-    }
+    init(root: SchemaNode) { self.root = root }
 
     func run() throws(SchemaError) {
         guard let upstream = root.child("upstream") else { return }

@@ -155,9 +155,7 @@ struct BatchReader {
 }
 
 extension ValueTemplate.Name {
-    fileprivate var isField: Bool {
-        if case .field = self { true } else { false }
-    }
+    fileprivate var isField: Bool { if case .field = self { true } else { false } }
 }
 
 extension BatchTemplate {

@@ -46,9 +46,7 @@ struct YAMLScan {
         }
     }
 
-    private init(limit: Int) {
-        self.limit = limit
-    }
+    private init(limit: Int) { self.limit = limit }
 
     private mutating func run(_ bytes: UnsafeBufferPointer<UInt8>) throws {
         // libyaml keeps the address of its parser.

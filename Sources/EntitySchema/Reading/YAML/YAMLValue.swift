@@ -39,17 +39,13 @@ struct YAMLValue {
     }
 
     /// Nil if it is no scalar.
-    var text: String? {
-        if case .scalar(let text, _) = content { text } else { nil }
-    }
+    var text: String? { if case .scalar(let text, _) = content { text } else { nil } }
 
     var members: [(key: YAMLValue, value: YAMLValue)]? {
         if case .mapping(let members) = content { members } else { nil }
     }
 
-    var elements: [YAMLValue]? {
-        if case .sequence(let elements) = content { elements } else { nil }
-    }
+    var elements: [YAMLValue]? { if case .sequence(let elements) = content { elements } else { nil } }
 
     /// As YAML 1.1 writes it, without quotes.
     var boolean: Bool? {
