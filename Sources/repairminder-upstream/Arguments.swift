@@ -27,9 +27,7 @@ struct ListenAddress: ExpressibleByArgument {
 struct Time: ExpressibleByArgument {
     var duration: Duration
 
-    init(_ duration: Duration) {
-        self.duration = duration
-    }
+    init(_ duration: Duration) { self.duration = duration }
 
     init?(argument: String) {
         guard let duration = Duration(text: argument) else { return nil }

@@ -62,9 +62,7 @@ struct DaemonConnection: Equatable {
         return { [listeners, socket] in listeners.refusal(of: $0, at: socket, lookup) }
     }
 
-    private var socket: String? {
-        if case .unix(let path) = place { path } else { nil }
-    }
+    private var socket: String? { if case .unix(let path) = place { path } else { nil } }
 
     private var baseURL: String {
         switch place {

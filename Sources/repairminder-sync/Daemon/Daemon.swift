@@ -174,9 +174,7 @@ actor Daemon {
     }
 
     /// Between two services no `Watchdog` is running.
-    private func pingWatchdog() {
-        if host.watchdogInterval != nil { host.notifier.send(.watchdog) }
-    }
+    private func pingWatchdog() { if host.watchdogInterval != nil { host.notifier.send(.watchdog) } }
 
     private func listen() throws -> Service.Sockets {
         try changeSockets(to: setup)

@@ -79,9 +79,7 @@ struct StateChecks {
     private func owner(of path: String) -> uid_t? { status(of: path)?.st_uid }
 
     /// The directory itself may be a link, as systemd makes one for a dynamic user; what is in it may not.
-    private func status(of path: String) -> stat? {
-        path == folder ? stat(of: path) : stat(ofLink: path)
-    }
+    private func status(of path: String) -> stat? { path == folder ? stat(of: path) : stat(ofLink: path) }
 
     // MARK: Token and key
 

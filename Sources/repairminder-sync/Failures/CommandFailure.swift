@@ -27,9 +27,7 @@ struct CommandFailure: Error, Equatable {
             ])
     }
 
-    init(_ error: ConfigurationError) {
-        self.init(.badConfiguration, "\(error)")
-    }
+    init(_ error: ConfigurationError) { self.init(.badConfiguration, "\(error)") }
 
     init(_ error: LocalAPIError) {
         let message =

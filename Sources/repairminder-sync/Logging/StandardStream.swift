@@ -18,9 +18,7 @@ struct StandardStream: Sendable {
     }
 
     /// Writes the text in one call, so lines of several threads do not mix; ignores errors.
-    func write(_ text: String) {
-        _ = writeAll(text)
-    }
+    func write(_ text: String) { _ = writeAll(text) }
 
     /// Nil when the whole text was written, otherwise the reason of the failure.
     ///
@@ -35,9 +33,7 @@ struct StandardStream: Sendable {
     }
 
     /// Writes a screen that controls the terminal. Every part from elsewhere must be a `TerminalText.line`.
-    func draw(_ screen: String) {
-        _ = writeAll(Array(screen.utf8))
-    }
+    func draw(_ screen: String) { _ = writeAll(Array(screen.utf8)) }
 
     var isTerminal: Bool { isatty(descriptor) == 1 }
 

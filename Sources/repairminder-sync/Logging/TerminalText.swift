@@ -6,9 +6,7 @@ import JSONText
 /// JSON escapes (`\u001b`), so JSON stays the same JSON: its strings are the only place where they can occur.
 enum TerminalText {
     /// Newlines and tabs stay.
-    static func safe(_ text: String) -> String {
-        escaped(text) { isUnsafe($0) && $0 != "\n" && $0 != "\t" }
-    }
+    static func safe(_ text: String) -> String { escaped(text) { isUnsafe($0) && $0 != "\n" && $0 != "\t" } }
 
     /// For a cell or a line: line breaks and tabs become spaces.
     static func line(_ text: String) -> String {

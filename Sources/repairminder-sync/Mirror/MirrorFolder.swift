@@ -175,9 +175,7 @@ private struct ListWriter {
     let piece: (String) throws -> Void
     private var isFirst = true
 
-    init(piece: @escaping (String) throws -> Void) {
-        self.piece = piece
-    }
+    init(piece: @escaping (String) throws -> Void) { self.piece = piece }
 
     mutating func append(_ element: String) throws {
         try piece(isFirst ? "[\n" : ",\n")

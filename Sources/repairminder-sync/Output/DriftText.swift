@@ -21,7 +21,5 @@ enum DriftText {
         Table(["entity", "field", "kind", "expected", "found", "count", "example", "last_seen"], of: drift)
     }
 
-    static func setAside(_ records: [JSONText]) -> Table {
-        Table(["entity", "at", "record"], of: records)
-    }
+    static func setAside(_ records: [JSONText]) -> Table { Table(["entity", "at", "record"], of: records) }
 }

@@ -33,9 +33,7 @@ struct StyledText: Equatable, Sendable, ExpressibleByStringInterpolation {
         return both
     }
 
-    static func += (text: inout StyledText, other: StyledText) {
-        text.parts += other.parts
-    }
+    static func += (text: inout StyledText, other: StyledText) { text.parts += other.parts }
 
     var plain: String { parts.map(\.text).joined() }
 

@@ -1,8 +1,6 @@
 /// The width of text in terminal columns (Unicode Annex #11, as far as terminals agree on it).
 enum TextWidth {
-    static func of(_ text: some StringProtocol) -> Int {
-        text.reduce(0) { $0 + of($1) }
-    }
+    static func of(_ text: some StringProtocol) -> Int { text.reduce(0) { $0 + of($1) } }
 
     /// Text of at most `width` columns, cut with an ellipsis when longer.
     static func cut(_ text: String, to width: Int) -> String {
@@ -41,9 +39,7 @@ enum TextWidth {
         return String(fitting.count < least ? text.prefix(least) : fitting)
     }
 
-    private static func of(_ character: Character) -> Int {
-        character.unicodeScalars.map(of).max() ?? 0
-    }
+    private static func of(_ character: Character) -> Int { character.unicodeScalars.map(of).max() ?? 0 }
 
     private static func of(_ scalar: Unicode.Scalar) -> Int {
         switch scalar.properties.generalCategory {

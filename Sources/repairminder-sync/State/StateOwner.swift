@@ -119,9 +119,7 @@ struct StateOwner {
     var differsFromRoot: Bool { geteuid() == 0 && user != 0 }
 
     /// Lets the owner reach the directory by its path. Does nothing unless `differsFromRoot`.
-    func makeReachable() throws(StateError) {
-        if differsFromRoot, !isReachable { try mountReachably() }
-    }
+    func makeReachable() throws(StateError) { if differsFromRoot, !isReachable { try mountReachably() } }
 
     /// Makes this process the directory's owner for good. Does nothing unless `differsFromRoot`.
     ///

@@ -16,7 +16,5 @@ struct ThumbnailCommand: ParsableCommand {
         guard (1...4096).contains(side) else { throw ValidationError("expected a side of 1 to 4096 pixels") }
     }
 
-    func run() {
-        Glibc.exit(ThumbnailProcess.run(side: side))
-    }
+    func run() { Glibc.exit(ThumbnailProcess.run(side: side)) }
 }

@@ -36,9 +36,7 @@ struct APICommand: AsyncParsableCommand {
     private var method: String { call.count > 1 ? call[0].uppercased() : data == nil ? "GET" : "POST" }
     private var target: String { call.last ?? "" }
 
-    func validate() throws {
-        _ = try fields
-    }
+    func validate() throws { _ = try fields }
 
     /// Not in `validate`, which would report the value of a mistyped flag as a second path before the flag is reported.
     func requireCall() throws(CommandFailure) {

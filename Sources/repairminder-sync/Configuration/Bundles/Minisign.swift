@@ -22,9 +22,7 @@ struct MinisignKey: Equatable, Sendable {
     }
 
     /// As minisign shows it.
-    static func name(of id: [UInt8]) -> String {
-        String(hexadecimal: id.reversed()).uppercased()
-    }
+    static func name(of id: [UInt8]) -> String { String(hexadecimal: id.reversed()).uppercased() }
 }
 
 /// What a `.minisig` file has: a signature of a file, and one of that signature with its trusted comment.

@@ -163,9 +163,7 @@ struct ConfigurationFile {
         return ConfigurationError(place: key.map { "\(place): \($0)" } ?? place, problem: problem)
     }
 
-    private static func place(_ path: String, _ line: Int?) -> String {
-        line.map { "\(path):\($0)" } ?? path
-    }
+    private static func place(_ path: String, _ line: Int?) -> String { line.map { "\(path):\($0)" } ?? path }
 }
 
 extension Node {
