@@ -11,9 +11,7 @@ struct ExactNumber {
         self.decimals = decimals
     }
 
-    init(_ count: Int, decimals: Int = 0) {
-        self.init(number: Decimal(count), decimals: decimals)
-    }
+    init(_ count: Int, decimals: Int = 0) { self.init(number: Decimal(count), decimals: decimals) }
 
     /// Nil for a value that is not a number; a number in quotes is one.
     init?(_ value: JSONText?) {

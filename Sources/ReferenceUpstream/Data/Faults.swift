@@ -4,9 +4,7 @@
 package struct Faults: Sendable, Equatable {
     package var rules: [Rule]
 
-    package init(_ rules: [Rule] = []) {
-        self.rules = rules
-    }
+    package init(_ rules: [Rule] = []) { self.rules = rules }
 
     /// What goes wrong.
     package enum Effect: Sendable, Equatable {

@@ -5,9 +5,7 @@ internal import JSONText
 package struct SplitMix64: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
-    package init(seed: UInt64) {
-        state = seed
-    }
+    package init(seed: UInt64) { state = seed }
 
     package mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
@@ -18,14 +16,10 @@ package struct SplitMix64: RandomNumberGenerator, Sendable {
     }
 
     /// From 0 up to, not including, 1.
-    package mutating func fraction() -> Double {
-        Double(next() >> 11) * 0x1p-53
-    }
+    package mutating func fraction() -> Double { Double(next() >> 11) * 0x1p-53 }
 
     /// True with probability `share`.
-    package mutating func chance(_ share: Double) -> Bool {
-        fraction() < share
-    }
+    package mutating func chance(_ share: Double) -> Bool { fraction() < share }
 
     /// From 0 up to, not including, `count`, which is above 0.
     package mutating func below(_ count: Int) -> Int {
@@ -34,9 +28,7 @@ package struct SplitMix64: RandomNumberGenerator, Sendable {
     }
 
     /// One of `choices`, which is not empty.
-    package mutating func pick<Element>(_ choices: [Element]) -> Element {
-        choices[below(choices.count)]
-    }
+    package mutating func pick<Element>(_ choices: [Element]) -> Element { choices[below(choices.count)] }
 
     /// Hexadecimal digits.
     package mutating func hex(_ count: Int) -> String {

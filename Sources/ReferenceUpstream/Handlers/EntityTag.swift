@@ -11,9 +11,7 @@ struct EntityTag: Equatable {
     }
 
     /// Whether an If-Match field has this tag. Compares strongly, so a weak tag never matches (RFC 9110, 13.1.1).
-    func isStronglyIn(_ field: String) -> Bool {
-        Self.tags(field).contains { $0 == "*" || $0 == text }
-    }
+    func isStronglyIn(_ field: String) -> Bool { Self.tags(field).contains { $0 == "*" || $0 == text } }
 
     /// Whether an If-None-Match field has this tag. Compares weakly (RFC 9110, 13.1.2).
     func isWeaklyIn(_ field: String) -> Bool {

@@ -15,9 +15,7 @@ struct IdempotencyMemory: Sendable {
     /// At least this many are kept, and at most twice as many.
     private let capacity: Int
 
-    init(capacity: Int) {
-        self.capacity = max(1, capacity)
-    }
+    init(capacity: Int) { self.capacity = max(1, capacity) }
 
     /// The first response when the key was used for the same content; nil when it was not used.
     ///

@@ -35,9 +35,7 @@ package struct RequestLog: Sendable {
     /// At least this many are kept, and at most twice as many.
     private let capacity: Int
 
-    init(capacity: Int) {
-        self.capacity = max(1, capacity)
-    }
+    init(capacity: Int) { self.capacity = max(1, capacity) }
 
     /// Numbers the entry and returns the number.
     mutating func append(_ entry: Entry) -> Int {
@@ -55,7 +53,5 @@ package struct RequestLog: Sendable {
         change(&entries[seq - first.seq])
     }
 
-    mutating func clear() {
-        entries = []
-    }
+    mutating func clear() { entries = [] }
 }

@@ -148,14 +148,10 @@ struct SignIn: Sendable {
         return parts
     }
 
-    func accepts(_ token: String, at now: Timestamp) -> Bool {
-        access[token].map { now < $0 } ?? false
-    }
+    func accepts(_ token: String, at now: Timestamp) -> Bool { access[token].map { now < $0 } ?? false }
 
     /// Expires every access token at once; the refresh tokens stay valid.
-    mutating func expireAccess() {
-        access = [:]
-    }
+    mutating func expireAccess() { access = [:] }
 
     /// Revokes every token.
     mutating func logOut() {

@@ -28,9 +28,7 @@ final class SignalFeed: Sendable {
     private let sources: [SignalSource]
     private let state = Mutex(State())
 
-    init(schema: EntitySchema) {
-        sources = schema.upstream.signals
-    }
+    init(schema: EntitySchema) { sources = schema.upstream.signals }
 
     func add(_ changes: [Change]) {
         guard !changes.isEmpty else { return }
@@ -157,9 +155,7 @@ extension SignalEvents {
     }
 
     /// Where an answer has the position.
-    fileprivate var cursor: Place? {
-        if case .cursor(_, let place) = list.style { place } else { nil }
-    }
+    fileprivate var cursor: Place? { if case .cursor(_, let place) = list.style { place } else { nil } }
 
     /// Where an event has its number.
     fileprivate var mark: Place? {

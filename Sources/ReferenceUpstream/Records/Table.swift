@@ -70,9 +70,7 @@ struct Table: Sendable {
     }
 
     /// Every live record, in the order of arrival.
-    var records: [JSONText] {
-        slots.lazy.filter { $0.state == .live }.map(\.text)
-    }
+    var records: [JSONText] { slots.lazy.filter { $0.state == .live }.map(\.text) }
 
     // MARK: Changing
 

@@ -24,9 +24,7 @@ package enum LoadError: Error, Sendable, Equatable, CustomStringConvertible {
 package struct NDJSONLoader: Sendable {
     private let schema: EntitySchema
 
-    package init(schema: EntitySchema) {
-        self.schema = schema
-    }
+    package init(schema: EntitySchema) { self.schema = schema }
 
     package func load(folder: String) throws(LoadError) -> [String: [JSONText]] {
         var records: [String: [JSONText]] = [:]

@@ -42,9 +42,7 @@ package struct ShopGenerator: Sendable {
         ]
     }
 
-    private func share(_ part: Int, of whole: Int) -> Int {
-        max(1, orders * part / whole)
-    }
+    private func share(_ part: Int, of whole: Int) -> Int { max(1, orders * part / whole) }
 
     /// In opening hours, oldest first, so that numbers rise with time.
     private func times(_ count: Int, _ random: inout SplitMix64) -> [Int64] {

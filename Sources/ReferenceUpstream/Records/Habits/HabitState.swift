@@ -20,9 +20,7 @@ struct HabitState: Sendable {
         var store: Store
     }
 
-    init(seed: UInt64) {
-        tally = HabitTally(seed: seed)
-    }
+    init(seed: UInt64) { tally = HabitTally(seed: seed) }
 
     func chance(of habit: Habit) -> Bool {
         let share = habits.share(habit)
@@ -46,9 +44,7 @@ final class HabitTally: Sendable {
 
     private let state: Mutex<State>
 
-    init(seed: UInt64) {
-        state = Mutex(State(random: SplitMix64(seed: seed ^ 0x6861_6269_7473)))
-    }
+    init(seed: UInt64) { state = Mutex(State(random: SplitMix64(seed: seed ^ 0x6861_6269_7473))) }
 
     var counts: [Habit: Int] { state.withLock { $0.counts } }
 

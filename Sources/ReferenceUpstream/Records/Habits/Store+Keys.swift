@@ -12,9 +12,7 @@ extension Store {
     }
 
     /// False if the key of each record is that of another one, which exists already.
-    func hasOwnKeys(_ entity: Entity) -> Bool {
-        entity[field: entity.key]?.isReference != true
-    }
+    func hasOwnKeys(_ entity: Entity) -> Bool { entity[field: entity.key]?.isReference != true }
 
     private func identity(_ number: Int, _ style: Habit, _ slug: String) -> JSONText {
         let first: UInt64 =
