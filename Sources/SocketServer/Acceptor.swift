@@ -124,9 +124,7 @@ final class Acceptor: EventSource {
         return accepted >= 0
     }
 
-    private static func openReserve() -> Int32 {
-        open("/dev/null", O_RDONLY | O_CLOEXEC)
-    }
+    private static func openReserve() -> Int32 { open("/dev/null", O_RDONLY | O_CLOEXEC) }
 
     private static func peer(of accepted: Int32) -> Peer {
         switch (SocketAddress.remote(of: accepted), SocketAddress.local(of: accepted)) {

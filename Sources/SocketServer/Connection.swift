@@ -72,13 +72,9 @@ actor Connection {
     }
 
     /// Starts serving; called once, from any thread.
-    nonisolated func start() {
-        Task(executorPreference: loop) { await self.begin() }
-    }
+    nonisolated func start() { Task(executorPreference: loop) { await self.begin() } }
 
-    private func begin() {
-        task = Task(executorPreference: loop) { await self.serve() }
-    }
+    private func begin() { task = Task(executorPreference: loop) { await self.serve() } }
 
     /// Serves requests until either side closes or an error occurs.
     private func serve() async {
@@ -333,9 +329,7 @@ actor Connection {
 
     /// Closes the connection in favor of another: immediately, or after the response if a request has just arrived.
     /// Call it from any thread.
-    nonisolated func evict() {
-        Task(executorPreference: loop) { await self.end() }
-    }
+    nonisolated func evict() { Task(executorPreference: loop) { await self.end() } }
 
     private func end() { if waitingSince != nil { abort() } else { drain() } }
 }

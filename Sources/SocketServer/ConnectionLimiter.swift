@@ -62,9 +62,7 @@ final class ConnectionLimiter: Sendable {
     }
 
     /// Call it for every admitted connection that has ended, evicted or not.
-    func release(_ connection: Connection) {
-        open.withLock { $0[ObjectIdentifier(connection)] = nil }
-    }
+    func release(_ connection: Connection) { open.withLock { $0[ObjectIdentifier(connection)] = nil } }
 
     /// How many connections there may be, with this one among them.
     private func room(for new: Place) -> Int {

@@ -116,9 +116,7 @@ final class EventLoop: SerialExecutor, TaskExecutor {
     }
 
     /// Makes the loop run one round; call it from any thread.
-    func wake() {
-        eventfd_write(wakeup, 1)
-    }
+    func wake() { eventfd_write(wakeup, 1) }
 
     // MARK: Sources
 

@@ -12,9 +12,7 @@ final class BodyBudget: Sendable {
     private let limit: Int
     private let use = Mutex(Use())
 
-    init(limit: Int) {
-        self.limit = limit
-    }
+    init(limit: Int) { self.limit = limit }
 
     /// Changes what one of them holds from `before` bytes to `after`. False when it wants more than is left; then
     /// nothing has changed. Without a `holder` it may take everything.

@@ -59,9 +59,7 @@ enum Grammar {
     }
 
     /// A byte allowed in a field value (RFC 9110, 5.5): no control character except the tab.
-    static func isValueByte(_ byte: UInt8) -> Bool {
-        byte >= 0x20 && byte != 0x7F || byte == tab
-    }
+    static func isValueByte(_ byte: UInt8) -> Bool { byte >= 0x20 && byte != 0x7F || byte == tab }
 
     /// A byte allowed in a path or query (RFC 3986, 3.3 and 3.4), except `%`; the caller handles `?`.
     static func isTargetByte(_ byte: UInt8) -> Bool {
@@ -114,9 +112,7 @@ enum Grammar {
         }
     }
 
-    static func isDigit(_ byte: UInt8) -> Bool {
-        byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9")
-    }
+    static func isDigit(_ byte: UInt8) -> Bool { byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") }
 
     static func lowercase(_ byte: UInt8) -> UInt8 {
         byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z") ? byte | 0x20 : byte

@@ -13,13 +13,9 @@ package struct Headers: Sendable, Equatable {
         fields.append(Field(name: name, value: value))
     }
 
-    mutating func append(_ field: Field) {
-        fields.append(field)
-    }
+    mutating func append(_ field: Field) { fields.append(field) }
 
-    mutating func reserveCapacity(_ count: Int) {
-        fields.reserveCapacity(count)
-    }
+    mutating func reserveCapacity(_ count: Int) { fields.reserveCapacity(count) }
 
     /// Gives every field with this name another value.
     mutating func replace(name: String, value: String) {

@@ -10,9 +10,7 @@ struct InputBuffer {
     /// A buffer that has grown beyond twice this size frees its memory once it is consumed.
     let usualCapacity: Int
 
-    init(usualCapacity: Int) {
-        self.usualCapacity = usualCapacity
-    }
+    init(usualCapacity: Int) { self.usualCapacity = usualCapacity }
 
     /// How many bytes are not consumed.
     var count: Int { bytes.count - position }
@@ -73,9 +71,7 @@ struct InputBuffer {
     }
 
     /// Discards consumed input, and frees the memory if a large request made it grow.
-    mutating func discardConsumed() {
-        if isEmpty { discard() }
-    }
+    mutating func discardConsumed() { if isEmpty { discard() } }
 
     private mutating func discard() {
         bytes.removeAll(keepingCapacity: bytes.capacity <= 2 * usualCapacity)

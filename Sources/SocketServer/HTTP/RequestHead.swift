@@ -53,9 +53,7 @@ struct RequestHead {
     }
 
     /// Parses one header field line without its CRLF.
-    mutating func append(line: ArraySlice<UInt8>) throws(Refusal) {
-        headers.append(try Self.field(line))
-    }
+    mutating func append(line: ArraySlice<UInt8>) throws(Refusal) { headers.append(try Self.field(line)) }
 
     /// Splits a field line into name and trimmed value; header and trailer fields follow the same rules.
     static func field(_ line: ArraySlice<UInt8>) throws(Refusal) -> Headers.Field {

@@ -84,9 +84,7 @@ struct ResponseWriter {
     }
 
     /// `chunk-size CRLF`, in front of a piece of a stream.
-    static func chunkHead(size: Int) -> [UInt8] {
-        [UInt8]((String(size, radix: 16) + "\r\n").utf8)
-    }
+    static func chunkHead(size: Int) -> [UInt8] { [UInt8]((String(size, radix: 16) + "\r\n").utf8) }
 
     /// The standard reason phrase; empty for rare statuses, as RFC 9112, 4 allows.
     private static func reason(_ status: Int) -> StaticString {

@@ -58,9 +58,7 @@ private final class ClosingThread: Sendable {
     private let isClosedElsewhere = DispatchSemaphore(value: 0)
     private let isApart = Atomic(false)
 
-    private init(_ descriptor: Int32) {
-        self.descriptor = descriptor
-    }
+    private init(_ descriptor: Int32) { self.descriptor = descriptor }
 
     /// Without a thread the descriptor stays open, rather than an event loop waiting.
     static func close(_ descriptor: Int32) {

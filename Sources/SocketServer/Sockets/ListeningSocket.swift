@@ -33,9 +33,7 @@ struct ListeningSocket: Sendable {
     }
 
     /// Nil for a Unix socket.
-    var port: UInt16? {
-        if case .tcp(let endpoint) = address { endpoint.port } else { nil }
-    }
+    var port: UInt16? { if case .tcp(let endpoint) = address { endpoint.port } else { nil } }
 
     /// Whether it has the type and address of `listener`.
     func serves(_ listener: Listener) -> Bool {

@@ -5,9 +5,7 @@ package enum SocketAddress {
     case inet(Peer.Endpoint)
     case unix(path: String)
 
-    static func local(of descriptor: Int32) -> SocketAddress? {
-        read { getsockname(descriptor, $0, $1) }
-    }
+    static func local(of descriptor: Int32) -> SocketAddress? { read { getsockname(descriptor, $0, $1) } }
 
     /// The path of a Unix socket is empty if it has none.
     package static func remote(of descriptor: Int32) -> SocketAddress? {

@@ -4,9 +4,7 @@ import Glibc
 struct SocketParts {
     private let parts: ([UInt8], [UInt8], [UInt8])
 
-    init(_ head: [UInt8], _ body: [UInt8], _ tail: [UInt8]) {
-        parts = (head, body, tail)
-    }
+    init(_ head: [UInt8], _ body: [UInt8], _ tail: [UInt8]) { parts = (head, body, tail) }
 
     /// Sends what the kernel takes after the first `start` bytes; returns the count, or -1 with `errno`.
     func send(from start: Int, to descriptor: Int32) -> Int {
