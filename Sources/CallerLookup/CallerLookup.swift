@@ -12,9 +12,7 @@ package struct CallerLookup: Sendable {
     /// Why callers over TCP cannot be identified; nil when they can.
     package let problem: String?
 
-    package init() {
-        self.init(asksKernel: true)
-    }
+    package init() { self.init(asksKernel: true) }
 
     /// Without `asksKernel` it is as on a kernel without sock_diag.
     init(asksKernel: Bool) {
@@ -123,7 +121,5 @@ package enum ConnectionListener: Sendable, Equatable {
 struct CallerLookupError: Error, CustomStringConvertible {
     let description: String
 
-    init(_ what: String) {
-        description = "\(what) (\(SystemError.last))"
-    }
+    init(_ what: String) { description = "\(what) (\(SystemError.last))" }
 }

@@ -114,9 +114,7 @@ struct TCPState: RawRepresentable, Hashable {
     /// The states in which the original two ends are still connected and data can arrive.
     static let areOpen: Set<TCPState> = [established, closeWait]
 
-    init(rawValue: UInt8) {
-        self.rawValue = rawValue
-    }
+    init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// The state of one of our own sockets: the first byte of `TCP_INFO` (tcp(7)).
     init(of descriptor: Int32) {

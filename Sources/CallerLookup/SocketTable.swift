@@ -22,9 +22,7 @@ struct SocketTable {
     }
 
     /// Lines that are not rows are left out.
-    init(_ text: String) {
-        rows = text.split(separator: "\n").compactMap(Self.row)
-    }
+    init(_ text: String) { rows = text.split(separator: "\n").compactMap(Self.row) }
 
     /// The user of all sockets that could have accepted a connection to this address: those that listen there, or at all
     /// addresses. Nil when there is none, or when they belong to different users.
@@ -83,7 +81,5 @@ struct SocketTable {
 
 extension SocketTuple.End {
     /// Whether it stands for every address of this machine.
-    fileprivate var isAnyAddress: Bool {
-        address.dropFirst(isIPv4 ? 12 : 0).allSatisfy { $0 == 0 }
-    }
+    fileprivate var isAnyAddress: Bool { address.dropFirst(isIPv4 ? 12 : 0).allSatisfy { $0 == 0 } }
 }

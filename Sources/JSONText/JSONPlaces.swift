@@ -42,9 +42,7 @@ package struct JSONPlaces: Sendable {
     }
 
     /// The node of each element of a list; nil when no place is below it.
-    func elements(of node: Int) -> Int? {
-        nodes[node].elements ?? (nodes[node].members.isEmpty ? nil : node)
-    }
+    func elements(of node: Int) -> Int? { nodes[node].elements ?? (nodes[node].members.isEmpty ? nil : node) }
 
     /// The node of a member's name, given without its quotes; nil when no place is below it.
     func member(of node: Int, _ name: UnsafeBufferPointer<UInt8>.SubSequence) -> Int? {

@@ -147,9 +147,7 @@ struct JSONScanner {
         }
     }
 
-    func error(_ problem: String) -> JSONError {
-        JSONError(problem: problem, offset: at)
-    }
+    func error(_ problem: String) -> JSONError { JSONError(problem: problem, offset: at) }
 
     @inline(__always)
     private mutating func expect(_ byte: UInt8) throws(JSONError) {

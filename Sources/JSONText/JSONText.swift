@@ -43,23 +43,15 @@ package struct JSONText: Sendable, Hashable {
         try self.init(bytes, unambiguous: false, atMost: values)
     }
 
-    package init(_ bytes: [UInt8]) throws(JSONError) {
-        try self.init(bytes[...])
-    }
+    package init(_ bytes: [UInt8]) throws(JSONError) { try self.init(bytes[...]) }
 
     /// Labelled, because `JSONText("…")` is the literal of a JSON string.
-    package init(parsing text: String) throws(JSONError) {
-        try self.init(Array(text.utf8)[...])
-    }
+    package init(parsing text: String) throws(JSONError) { try self.init(Array(text.utf8)[...]) }
 
-    init(trusted bytes: ArraySlice<UInt8>) {
-        self.bytes = bytes
-    }
+    init(trusted bytes: ArraySlice<UInt8>) { self.bytes = bytes }
 
     /// For text that was validated before. Anything else yields wrong values, but never reads outside the text.
-    package init(validated text: [UInt8]) {
-        self.init(trusted: text[...])
-    }
+    package init(validated text: [UInt8]) { self.init(trusted: text[...]) }
 
     /// The value in this range of this text, as `JSONElementWalk` and `JSONMemberFinder` report it.
     package func part(_ range: Range<Int>) -> JSONText {
@@ -90,9 +82,7 @@ package struct JSONText: Sendable, Hashable {
             }
     }
 
-    package func hash(into hasher: inout Hasher) {
-        bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
-    }
+    package func hash(into hasher: inout Hasher) { bytes.withUnsafeBytes { hasher.combine(bytes: $0) } }
 
     static func scan<Result>(
         _ bytes: ArraySlice<UInt8>, unambiguous: Bool = false, atMost values: Int = .max, isChecked: Bool = false,

@@ -13,9 +13,7 @@ package struct MarkRun {
     private let longest: Int
     private(set) var length = 0
 
-    package init(upTo longest: Int = Self.longest) {
-        self.longest = longest
-    }
+    package init(upTo longest: Int = Self.longest) { self.longest = longest }
 
     /// Takes the next scalar. False if the run is too long with it.
     package mutating func isShort(with scalar: Unicode.Scalar) -> Bool {

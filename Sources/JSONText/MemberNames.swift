@@ -23,9 +23,7 @@ struct MemberNames {
 
     func begin() -> Object { Object(first: names.count) }
 
-    mutating func end(_ object: Object) {
-        names.removeSubrange(object.first...)
-    }
+    mutating func end(_ object: Object) { names.removeSubrange(object.first...) }
 
     /// Adds the next name of an object, with its quotes; false when the object has it already.
     mutating func insert(_ range: Range<Int>, of bytes: UnsafeBufferPointer<UInt8>, in object: inout Object) -> Bool {

@@ -4,9 +4,7 @@
 package struct PathTemplate: Sendable, Hashable {
     package let text: String
 
-    package init(_ text: String) {
-        self.text = text
-    }
+    package init(_ text: String) { self.text = text }
 
     /// The path with each variable part, in order, replaced by one of `names`, percent-encoded.
     package func path(_ names: String...) -> String {

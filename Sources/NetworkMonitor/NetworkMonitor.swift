@@ -61,9 +61,7 @@ final class ChangeCount: Sendable {
     private let continuation: AsyncStream<Int>.Continuation
     private let value = Mutex(0)
 
-    init() {
-        (numbers, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
-    }
+    init() { (numbers, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1)) }
 
     var count: Int { value.withLock { $0 } }
 

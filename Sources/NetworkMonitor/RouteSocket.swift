@@ -67,7 +67,5 @@ struct RouteSocket: Sendable {
 package struct NetworkMonitorError: Error, Sendable, CustomStringConvertible {
     package let description: String
 
-    init(_ what: String) {
-        description = "\(what) (\(SystemError.last))"
-    }
+    init(_ what: String) { description = "\(what) (\(SystemError.last))" }
 }

@@ -27,9 +27,7 @@ package struct Amount: Sendable, Equatable {
         self.decimals = decimals
     }
 
-    package init(_ whole: Int) {
-        self.init(billionths: Int128(whole) * 1_000_000_000, decimals: 0)
-    }
+    package init(_ whole: Int) { self.init(billionths: Int128(whole) * 1_000_000_000, decimals: 0) }
 
     /// The amount written with at least `decimals` decimals.
     package func written(with decimals: Int) -> Amount {

@@ -10,9 +10,7 @@ package final class WorkWatch {
 
     private let goesOn: @Sendable () -> Bool
 
-    package init(_ goesOn: @escaping @Sendable () -> Bool) {
-        self.goesOn = goesOn
-    }
+    package init(_ goesOn: @escaping @Sendable () -> Bool) { self.goesOn = goesOn }
 
     /// Runs `body`, which works on `pool`. Throws `CancellationError` when the answer was to stop; SQLite has then
     /// undone the transaction under way.

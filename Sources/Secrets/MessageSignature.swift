@@ -6,9 +6,7 @@ internal import Crypto
 package struct MessageSignature: Sendable {
     private let secret: [UInt8]
 
-    package init(secret: [UInt8]) {
-        self.secret = secret
-    }
+    package init(secret: [UInt8]) { self.secret = secret }
 
     /// Whether one of the codes is the message's HMAC-SHA256 (RFC 2104). Reads the message once, however many there are.
     package func isValidSHA256(_ codes: [[UInt8]], of message: [UInt8]) -> Bool {

@@ -15,9 +15,7 @@ enum SafeText {
     }
 
     /// A string literal of Swift.
-    static func swift(_ text: String) -> String {
-        literal(text) { "\\u{\(String($0.value, radix: 16))}" }
-    }
+    static func swift(_ text: String) -> String { literal(text) { "\\u{\(String($0.value, radix: 16))}" } }
 
     /// A string literal of Python.
     static func python(_ text: String) -> String {

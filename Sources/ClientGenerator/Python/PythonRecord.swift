@@ -2,9 +2,7 @@
 struct PythonRecord {
     let record: RecordOutline
 
-    var classes: [[String]] {
-        [self.type, fields, relations] + [new, changes].compactMap(\.self) + [records]
-    }
+    var classes: [[String]] { [self.type, fields, relations] + [new, changes].compactMap(\.self) + [records] }
 
     // MARK: Reading
 

@@ -16,32 +16,22 @@ public enum JSONValue: Sendable, Hashable {
     case brokenString(json: String)
 
     /// The text of a string; nil for any other value.
-    public var string: String? {
-        if case .string(let text) = self { text } else { nil }
-    }
+    public var string: String? { if case .string(let text) = self { text } else { nil } }
 
     /// The number; nil for any other value.
-    public var number: JSONNumber? {
-        if case .number(let number) = self { number } else { nil }
-    }
+    public var number: JSONNumber? { if case .number(let number) = self { number } else { nil } }
 
     /// A whole number that fits; nil for any other value.
     public var int: Int? { number?.int }
 
     /// True or false; nil for any other value.
-    public var bool: Bool? {
-        if case .bool(let value) = self { value } else { nil }
-    }
+    public var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
 
     /// The elements of a list; nil for any other value.
-    public var array: [JSONValue]? {
-        if case .array(let elements) = self { elements } else { nil }
-    }
+    public var array: [JSONValue]? { if case .array(let elements) = self { elements } else { nil } }
 
     /// The object; nil for any other value.
-    public var object: JSONObject? {
-        if case .object(let object) = self { object } else { nil }
-    }
+    public var object: JSONObject? { if case .object(let object) = self { object } else { nil } }
 
     /// Whether this is `null`.
     public var isNull: Bool { self == .null }

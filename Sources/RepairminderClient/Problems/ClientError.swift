@@ -13,9 +13,7 @@ public enum ClientError: Error, Sendable, Equatable {
     case cancelled
 
     /// The daemon's problem; nil if there is another reason.
-    public var problem: Problem? {
-        if case .problem(let problem) = self { problem } else { nil }
-    }
+    public var problem: Problem? { if case .problem(let problem) = self { problem } else { nil } }
 
     /// The code of the daemon's problem; nil if there is another reason.
     public var code: ProblemCode? { problem?.code }

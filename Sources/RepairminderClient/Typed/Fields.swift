@@ -103,11 +103,7 @@ extension Condition {
     public static prefix func ! (condition: Condition) -> Condition { .not(condition) }
 
     /// The conditions that must all hold.
-    var parts: [Condition] {
-        if case .all(let parts) = self { parts } else { [self] }
-    }
+    var parts: [Condition] { if case .all(let parts) = self { parts } else { [self] } }
 
-    private var choices: [Condition] {
-        if case .any(let choices) = self { choices } else { [self] }
-    }
+    private var choices: [Condition] { if case .any(let choices) = self { choices } else { [self] } }
 }

@@ -8,9 +8,7 @@ public enum ChangeEvent: Sendable, Hashable {
     case resync(ChangePosition)
 
     /// The change; nil for a resync.
-    public var change: Change? {
-        if case .change(let change) = self { change } else { nil }
-    }
+    public var change: Change? { if case .change(let change) = self { change } else { nil } }
 }
 
 /// The changes as they happen, without end and without gaps.
