@@ -93,5 +93,6 @@ extension Faults.Rule {
 }
 
 extension Duration {
-    fileprivate var json: JSONText { .string("\(milliseconds)ms") }
+    /// As faults and habits are written.
+    var json: JSONText { .string("\(milliseconds)ms") }
 }

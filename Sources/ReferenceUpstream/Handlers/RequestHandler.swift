@@ -49,7 +49,7 @@ struct RequestHandler: Sendable {
                     try contents.delete(from: name, route, matches[0].placeholders, &store)
                 }
             case .stream(let index): return Answer(status: 200, stream: index)
-            case .subscription(let index): return feed.subscribe(index, request)
+            case .subscription: return feed.subscribe(request)
             case .events(let index): return feed.events(index, request)
             case .content(let name): return try contents.content(of: name, matches[0].placeholders, store)
             default: break

@@ -24,8 +24,8 @@ struct Routes: Sendable {
         case batch(BatchPlan, [BatchHandler.Candidate])
         /// A source of signals, by its place in the schema.
         case stream(Int)
-        case subscription(Int)
         case events(Int)
+        case subscription
     }
 
     struct Match {
@@ -124,7 +124,7 @@ struct Routes: Sendable {
             switch source.kind {
             case .stream(let stream):
                 let subscription = stream.subscription.map {
-                    Route(method: $0.method, path: [.text($0.path)], target: .subscription(index))
+                    Route(method: $0.method, path: [.text($0.path)], target: .subscription)
                 }
                 return [get(stream.path, .stream(index))] + (subscription.map { [$0] } ?? [])
             case .events(let events): return [get(events.path, .events(index))]

@@ -108,7 +108,7 @@ final class SignalFeed: Sendable {
     }
 
     /// A caller asks for the events of its stream, which it names somewhere in the body.
-    func subscribe(_ index: Int, _ request: Request) -> Answer {
+    func subscribe(_ request: Request) -> Answer {
         let text = String(decoding: request.body, as: UTF8.self)
         let (isKnown, waiting) = state.withLock { state in
             let names = (1...max(1, state.clients)).map { "client-\($0)" }.filter { text.contains("\"\($0)\"") }

@@ -67,18 +67,14 @@ extension Habits.Value {
     fileprivate var json: JSONText {
         switch self {
         case .on: true
-        case .time(let time): time.text
+        case .time(let time): time.json
         case .share(let share): (try? JSONText(parsing: "\(share)")) ?? .null
         case .count(let count): .integer(count)
         case .names(let names): .array(of: names)
         case .spell(let spell):
             .object(
-                members: [("after", spell.after.text), ("lasts", spell.lasts.text)]
-                    + (spell.every.map { [("every", $0.text)] } ?? []))
+                members: [("after", spell.after.json), ("lasts", spell.lasts.json)]
+                    + (spell.every.map { [("every", $0.json)] } ?? []))
         }
     }
-}
-
-extension Duration {
-    fileprivate var text: JSONText { .string("\(milliseconds)ms") }
 }
