@@ -1,5 +1,6 @@
 import ArgumentParser
 import CacheStore
+import ContentStore
 import JSONText
 import LocalAPI
 import SQLiteStore
@@ -82,7 +83,10 @@ struct CommandFailure: Error, Equatable {
         case ServerError.unusable(let message), ServerError.notPermitted(let message):
             CommandFailure(.badConfiguration, message)
         case let error as ServerError: CommandFailure(.temporaryFailure, "\(error)")
-        default: nil
+        case ContentError.failed(let message): CommandFailure(.temporaryFailure, TerminalText.line(message))
+        case is CacheError, is JSONError: nil
+        // SQLite's own error, as of a disk that fails while a file is closed.
+        default: (CacheError.classified(error) as? CacheError).flatMap(ofDaemon)
         }
     }
 

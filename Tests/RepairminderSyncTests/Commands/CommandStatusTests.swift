@@ -1,4 +1,5 @@
 import ArgumentParser
+import ContentStore
 import Foundation
 import JSONText
 import LocalAPI
@@ -44,6 +45,8 @@ import Testing
             CommandFailure(any: ConfigurationError(place: "a:1", problem: "b"))
                 == CommandFailure(.badConfiguration, "a:1: b"))
         #expect(CommandFailure(any: ValidationError("x")) == nil)
+        #expect(CommandFailure(any: CacheError.failed("x")) == nil)
+        #expect(CommandFailure(any: ContentError.failed("disk full"))?.status.rawValue == 75)
     }
 
     @Test("a file that cannot be written is 75 on a full disk, otherwise 2")
