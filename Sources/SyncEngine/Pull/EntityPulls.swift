@@ -57,6 +57,7 @@ struct EntityPulls {
             }
             guard let summary else {
                 failed.insert(entity.name)
+                if !request.full, !onlyChanges, try isFullDue(entity) { try await pullChanges(of: entity, turn) }
                 continue
             }
             if let delay = summary.delay { delays.append((entity.name, delay)) }
@@ -75,6 +76,20 @@ struct EntityPulls {
         }
         for delay in delays { try await noteFailure(of: delay.entity, delay.reason) }
         try await sweepWindows(failed: failed)
+    }
+
+    /// What changed comes also while a full pull that is due fails, as with one page that the upstream cannot serve. The error stays,
+    /// and the full pull goes on where it stopped.
+    private func pullChanges(of entity: Entity, _ turn: ListTurn) async throws {
+        let full = try store.cursor(of: entity.name)
+        guard let plan = entity.pull, plan.mode != .full, let reason = full.error,
+            plan.isSince ? plan.covered(by: full) != nil : full.lastFullAt != nil
+        else { return }
+        try await store.changeCursor(of: entity.name) { $0.pull = nil }
+        try await isolatingFailures(of: entity.name) { try await pull(entity, full: false, turn) }
+        try await store.changeCursor(of: entity.name) { ($0.pull, $0.error) = (full.pull, reason) }
+        let now = environment.now()
+        await update { $0.finished(entity.name, error: reason, at: now) }
     }
 
     /// What changed in the other lists while that of one entity takes long. Each of them takes one turn at most: the next one goes

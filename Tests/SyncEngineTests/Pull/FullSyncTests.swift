@@ -39,6 +39,22 @@ struct FullSyncTests {
         #expect(askedForEverything(test).suffix(5) == [true, false, true, true, false])
     }
 
+    @Test("what changed is asked for also while a full pull that is due fails")
+    func dueFails() async throws {
+        let test = try TestEngine(upstream: FakeUpstream(pageSize: 100))
+        try test.upstream.set("/orders", orders(3))
+        try await test.running { () async throws in
+            try await test.engine.sync(SyncRequest())
+            var cursor = try test.store.cursor(of: "orders")
+            cursor.lastFullAt = test.clock.timestamp - .seconds(86_400)
+            try await test.store.setCursor(of: "orders", to: cursor)
+            test.upstream.failList("/orders", .malformed("no list"))
+            await #expect(throws: SyncError.self) { try await test.engine.sync(SyncRequest()) }
+            #expect(try test.store.cursor(of: "orders").error == "no list")
+        }
+        #expect(askedForEverything(test).suffix(2) == [true, false])
+    }
+
     @Test("held deletions are made once confirmed for that entity")
     func confirmed() async throws {
         let test = try TestEngine(upstream: FakeUpstream(pageSize: 100))
