@@ -52,12 +52,8 @@ struct EntityPulls {
         await update { $0.expect(count) }
         for entity in lists {
             let turn = ListTurn(environment.clock) { try await pullOthers(lists, during: entity) }
-            let summary = try await isolatingFailures(of: entity.name) {
-                try await pull(entity, full: request.full || !onlyChanges && isFullDue(entity), turn)
-            }
-            guard let summary else {
+            guard let summary = try await pullList(of: entity, onlyChanges: onlyChanges, turn) else {
                 failed.insert(entity.name)
-                if !request.full, !onlyChanges, try isFullDue(entity) { try await pullChanges(of: entity, turn) }
                 continue
             }
             if let delay = summary.delay { delays.append((entity.name, delay)) }
@@ -78,16 +74,35 @@ struct EntityPulls {
         try await sweepWindows(failed: failed)
     }
 
-    /// What changed comes also while a full pull that is due fails, as with one page that the upstream cannot serve. The error stays,
-    /// and the full pull goes on where it stopped.
+    /// Nil for a failure that concerns this entity only. What changed comes also while a full pull that is due is interrupted or
+    /// fails, as by limits or one page that the upstream cannot serve.
+    private func pullList(of entity: Entity, onlyChanges: Bool, _ turn: ListTurn) async throws -> PullSummary? {
+        let isDue = try !request.full && !onlyChanges && isFullDue(entity)
+        let isInterrupted = try isDue && store.cursor(of: entity.name).pull != nil
+        if isInterrupted { try await pullChanges(of: entity, turn) }
+        let summary = try await isolatingFailures(of: entity.name) {
+            try await pull(entity, full: request.full || isDue, turn)
+        }
+        if summary == nil, isDue, !isInterrupted { try await pullChanges(of: entity, turn) }
+        return summary
+    }
+
+    /// Leaves the error of the full pull, and where it goes on.
     private func pullChanges(of entity: Entity, _ turn: ListTurn) async throws {
         let full = try store.cursor(of: entity.name)
-        guard let plan = entity.pull, plan.mode != .full, let reason = full.error,
+        guard let plan = entity.pull, plan.mode != .full,
             plan.isSince ? plan.covered(by: full) != nil : full.lastFullAt != nil
         else { return }
         try await store.changeCursor(of: entity.name) { $0.pull = nil }
-        try await isolatingFailures(of: entity.name) { try await pull(entity, full: false, turn) }
-        try await store.changeCursor(of: entity.name) { ($0.pull, $0.error) = (full.pull, reason) }
+        var ending: (any Error)?
+        do {
+            try await isolatingFailures(of: entity.name) { try await pull(entity, full: false, turn) }
+        } catch {
+            ending = error
+        }
+        try await store.changeCursor(of: entity.name) { ($0.pull, $0.error) = (full.pull, full.error) }
+        if let ending { throw ending }
+        guard let reason = full.error else { return }
         let now = environment.now()
         await update { $0.finished(entity.name, error: reason, at: now) }
     }
