@@ -19,10 +19,16 @@ extension Attempt {
         }
     }
 
-    /// A content, unless an earlier attempt has stored it: a `POST` may add another one each time.
+    /// A content, unless an earlier attempt has stored it: a `POST` may add another one each time. Who may not read it sends it.
     private func preparedContent() async throws -> Prepared {
-        guard change.isTried, !recognizesRepeat, change.request(of: entity)?.method == "POST", try await isStored()
-        else { return Prepared(change) }
+        guard change.isTried, !recognizesRepeat, change.request(of: entity)?.method == "POST" else {
+            return Prepared(change)
+        }
+        do {
+            guard try await isStored() else { return Prepared(change) }
+        } catch UpstreamError.barred(403, _, _) {
+            return Prepared(change)
+        }
         return Prepared(change, Ending(.acknowledged(record: nil)))
     }
 

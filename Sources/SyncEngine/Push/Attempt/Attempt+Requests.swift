@@ -62,11 +62,11 @@ extension Attempt {
     func isStored() async throws -> Bool {
         guard case .upload(let content) = change.content else { return false }
         var known = change.address
-        // The upload may have given it another address.
-        if entity.content?.address != nil, try reader.canRead(entity, known),
-            let found = try await reader.record(of: entity, known: known)
-        {
-            known = known.setting(found.record)
+        if entity.content?.address != nil, try reader.canRead(entity, known) {
+            do {
+                // The upload may have given it another address.
+                if let found = try await reader.record(of: entity, known: known) { known = known.setting(found.record) }
+            } catch UpstreamError.refused, UpstreamError.another {}
         }
         guard let address = entity.contentAddress(of: known), !address.isEmpty else { return false }
         let witness = ContentWitness(environment: environment, upstream: upstream)
