@@ -24,8 +24,8 @@ extension Merge {
     /// the new one lacks says nothing.
     ///
     /// Fields that only the server sets, such as totals and versions, move with such a change: in a version that shows one
-    /// they are no work of others, nor after a change of what belongs to the record. `isAnswer`: the new version is the answer to
-    /// the change, which was received just now.
+    /// they are no work of others, nor after a change of a related record. `isAnswer`: the new version is the answer to the change,
+    /// which was received just now.
     func isOwnChange(
         _ before: JSONText, _ now: JSONText, isAnswer: Bool = false,
         _ isOwn: (_ field: String, _ value: JSONText) throws -> Bool
@@ -47,26 +47,26 @@ extension Merge {
                 return false
             }
         }
-        return try hasOwn || !moved || hasChangedChild(of: now[entity.key]?.plain ?? "")
+        return try hasOwn || !moved || hasRelatedChange(besides: now[entity.key]?.plain ?? "")
     }
 
-    /// Whether a change of a record that belongs to this one, or the deletion of one that did, was acknowledged a moment ago or may
-    /// have arrived. What deleted records belonged to is not known any more.
-    private func hasChangedChild(of key: String) throws -> Bool {
-        try CascadeStatement.Relation.all(of: entity, in: context.schema).contains { relation in
-            let child = relation.child
-            let settling = "FROM sync_settling WHERE entity = ?1 AND at > ?2"
-            return try Bool.fetchOne(
-                context.db.cachedStatement(
-                    sql: """
-                        SELECT EXISTS (SELECT 1 \(settling) AND kind = 'deleted')
-                          OR EXISTS (SELECT 1 FROM \(child.name) WHERE \(child.sql(for: relation.field)) = ?3 AND _key IN (
-                            SELECT record_key \(settling)
-                            UNION SELECT record_key FROM sync_outbox WHERE entity = ?1 AND tried > 0))
-                        """),
-                arguments: [child.entity.name, (context.now - context.schema.upstream.settle).milliseconds, key])
-                ?? false
+    /// Whether a change of another record, of an entity that refers to this one or that this one refers to, was acknowledged a
+    /// moment ago or may have arrived: totals and copies of names move with it. To which record it belongs is not asked, because
+    /// a deletion first takes from the record what refers to it.
+    private func hasRelatedChange(besides key: String) throws -> Bool {
+        let related = context.schema.entities.filter { other in
+            other.references.contains { $0.target == entity.name }
+                || entity.references.contains { $0.target == other.name }
         }
+        let names = related.map { "'\($0.name)'" }.joined(separator: ", ")
+        let isOther = "entity IN (\(names)) AND NOT (entity = ?1 AND record_key = ?2)"
+        return try Bool.fetchOne(
+            context.db.cachedStatement(
+                sql: """
+                    SELECT EXISTS (SELECT 1 FROM sync_settling WHERE at > ?3 AND \(isOther))
+                      OR EXISTS (SELECT 1 FROM sync_outbox WHERE tried > 0 AND \(isOther))
+                    """),
+            arguments: [entity.name, key, (context.now - context.schema.upstream.settle).milliseconds]) ?? false
     }
 
     /// Whether the field now has the time of this answer: a change time that the schema does not name.

@@ -107,26 +107,27 @@ struct DeletionBehindEditTests {
         #expect(try conflicts(cache) == 1)
     }
 
+    private static let ordersAndLines = """
+        schema: shop
+        upstream: { base_url: http://localhost }
+        entities:
+          orders:
+            fields: { id: { type: string }, notes: { type: string }, total: { type: money } }
+            many: { lines: { of: lines, by: order_id, on_delete: cascade } }
+            pull: { path: /orders }
+            push:
+              update: { call: "PATCH /orders/{id}", fields: [notes] }
+              delete: { call: "DELETE /orders/{id}" }
+          lines:
+            fields: { id: { type: string }, order_id: { type: reference, to: orders }, price: { type: money } }
+            pull: { path: /lines }
+            push: { update: { call: "PATCH /lines/{id}" }, delete: { call: "DELETE /lines/{id}" } }
+        """
+
     @Test("what the server computes from a record below is no edit of another person after a change of that from here")
     func computed() async throws {
-        let schema = """
-            schema: shop
-            upstream: { base_url: http://localhost }
-            entities:
-              orders:
-                fields: { id: { type: string }, notes: { type: string }, total: { type: money } }
-                many: { lines: { of: lines, by: order_id, on_delete: cascade } }
-                pull: { path: /orders }
-                push:
-                  update: { call: "PATCH /orders/{id}", fields: [notes] }
-                  delete: { call: "DELETE /orders/{id}" }
-              lines:
-                fields: { id: { type: string }, order_id: { type: reference, to: orders }, price: { type: money } }
-                pull: { path: /lines }
-                push: { update: { call: "PATCH /lines/{id}" }, delete: { call: "DELETE /lines/{id}" } }
-            """
         for (isEdited, isAnswered) in [(true, true), (true, false), (false, false)] {
-            let cache = try TestCache(schema: schema)
+            let cache = try TestCache(schema: Self.ordersAndLines)
             _ = try await cache.pull("orders", #"[{"id":"a","total":1}]"#)
             _ = try await cache.pull("lines", #"[{"id":"l","order_id":"a","price":1}]"#)
             if isEdited {
@@ -138,5 +139,18 @@ struct DeletionBehindEditTests {
             _ = try await cache.pull("orders", #"[{"id":"a","total":2}]"#)
             #expect(try conflicts(cache) == (isEdited ? 0 : 1))
         }
+    }
+
+    @Test("nor is what it computes once the deletion itself has taken from the record what refers to it")
+    func detached() async throws {
+        let cache = try TestCache(schema: Self.ordersAndLines.replacing("cascade", with: "nullify"))
+        _ = try await cache.pull("orders", #"[{"id":"a","total":1}]"#)
+        _ = try await cache.pull("lines", #"[{"id":"l","order_id":"a","price":1}]"#)
+        try await cache.store.delete("orders", key: "a", at: now)
+        let answer = try JSONText(parsing: #"{"id":"l","order_id":null,"price":1}"#)
+        try await cache.store.finish(try await cache.begun().id, .acknowledged(record: answer), at: now)
+        _ = try await cache.pull("orders", #"[{"id":"a","total":0}]"#)
+        #expect(try conflicts(cache) == 0)
+        #expect(try cache.store.readyChanges(limit: 9, at: now).map(\.operation) == [.delete])
     }
 }
