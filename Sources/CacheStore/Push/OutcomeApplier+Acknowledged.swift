@@ -157,6 +157,9 @@ extension OutcomeApplier {
         let remote = result.remote.setting(sent)
         let ours = Set(change.body.members.map(\.key))
         let waiting = try queue.changes(of: change.entity, key: change.key)
+        let comparison = try context.comparison(table.entity)
+        var own = OwnValues(comparison: comparison)
+        own.add(change)
         for later in waiting where later.operation == .update {
             let fields = later.body.members.map(\.key).filter { change.operation == .create || ours.contains($0) }
             // What the server has not shown yet, such as its default in a new record, was not null: it is unknown.
@@ -166,9 +169,15 @@ extension OutcomeApplier {
                 + fields.compactMap { name in
                     table.entity.value(of: name, in: remote).map { (key: name, value: $0) }
                 }
-            try queue.store(later.body, base: .object(members: base), of: later, makeID: context.makeID)
+            // What others have added to an object meanwhile was not there to be removed.
+            let body = fields.reduce(later.body) { [own] body, name in
+                guard let local = later.body[name], let server = table.entity.value(of: name, in: remote),
+                    let merged = merge(table).mergedMembers(name, of: later, local, server, own)
+                else { return body }
+                return body.setting(name, to: merged)
+            }
+            try queue.store(body, base: .object(members: base), of: later, makeID: context.makeID)
         }
-        let comparison = try context.comparison(table.entity)
         for later in waiting where later.operation == .delete && !later.base.members.isEmpty {
             // The server may have stored the value in another spelling.
             let isOurs = try merge(table).isOwnChange(later.base, result.remote, isAnswer: true) {

@@ -56,4 +56,17 @@ struct MemberMergeTests {
         let whole = try await cache(#"{"a":1}"#, #"{"a":2}"#, #"{"a":1,"b":1}"#, encoding: "json")
         #expect(try conflicts(whole) == 1)
     }
+
+    @Test("a member that others have added before an edit was answered is not removed by the next edit")
+    func answered() async throws {
+        let cache = try TestCache(schema: Self.schema)
+        _ = try await cache.pull("orders", #"[{"id":"a","meta":{"a":1}}]"#)
+        try await cache.change("orders", "a", #"{"meta":{"a":2}}"#)
+        let first = try await cache.begun()
+        try await cache.change("orders", "a", #"{"meta":{"a":3}}"#)
+        let answer = try JSONText(parsing: #"{"id":"a","meta":{"a":2,"b":1}}"#)
+        try await cache.store.finish(first.id, .acknowledged(record: answer), at: now)
+        #expect(try cache.store.readyChanges(limit: 1, at: now).first?.body["meta"]?.text == #"{"a":3,"b":1}"#)
+        #expect(try conflicts(cache) == 0)
+    }
 }
