@@ -47,6 +47,7 @@ struct TextLikenessTests {
         "marks with escapes, tags or white space between them are compared at once", .timeLimit(.minutes(1)),
         arguments: ["&#769;&#807;", "<i>\u{301}</i>\u{327}", "\n\u{64E}\n\u{651}"])
     func manyMarks(marks: String) {
-        #expect(!TextLikeness.mayBecome("one", "two" + String(repeating: marks, count: 100_000)))
+        // Only texts that begin alike are compared in their normal form.
+        #expect(!TextLikeness.mayBecome("twofold", "two" + String(repeating: marks, count: 300_000)))
     }
 }
