@@ -105,6 +105,14 @@ struct OddDocumentTests {
         #expect(throws: SchemaDraftError.self) { try SchemaDraft.of(block) }
     }
 
+    @Test("Names with endless combining marks are refused before they are compared", .timeLimit(.minutes(1)))
+    func marks() {
+        let marks = String(repeating: "\u{301}\u{327}", count: 100_000)
+        let names = ["id", "a\(marks)", "a\(marks)b"].map { #""\#($0)": { "type": "string" }"# }
+        let text = Self.document(#"{ "type": "object", "properties": { \#(names.joined(separator: ", ")) } }"#)
+        #expect(throws: SchemaDraftError.self) { try SchemaDraft.of(text) }
+    }
+
     @Test("Aliases of aliases are refused before they fill the memory")
     func bomb() {
         let lines = (1...30).map {

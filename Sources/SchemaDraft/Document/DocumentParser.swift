@@ -17,6 +17,9 @@ package struct DocumentParser {
             throw .unreadable("it is larger than \(largest >> 20) MiB; leave out what need not be synced")
         }
         let bytes = inUTF8(bytes)
+        guard MarkRun.areShort(inJSON: bytes[...], upTo: MarkRun.longestUpstream) else {
+            throw .unreadable("a text in it has more than \(MarkRun.longestUpstream) combining marks in a row")
+        }
         var parser = DocumentParser()
         let first = bytes.first { !" \n\r\t".utf8.contains($0) }
         if first == UInt8(ascii: "{") || first == UInt8(ascii: "["), let json = try? JSONText(bytes) {
