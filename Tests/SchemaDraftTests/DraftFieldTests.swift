@@ -68,13 +68,14 @@ struct DraftFieldTests {
     @Test(
         "A name that spells out the key of a record refers to it, and no other id does",
         arguments: [
-            ("code", "plan_code", true), ("code", "plan_id", false), ("external_id", "external_plan_id", true),
-            ("external_id", "shop_plan_id", false),
+            ("code", "plan_code", "string", true), ("code", "plan_id", "string", false),
+            ("code", "plan_id", "integer", true), ("external_id", "external_plan_id", "string", true),
+            ("external_id", "shop_plan_id", "string", false),
         ])
-    func spelledOut(_ key: String, _ name: String, _ isReference: Bool) throws {
+    func spelledOut(_ key: String, _ name: String, _ other: String, _ isReference: Bool) throws {
         let text = "{ type: string }"
         let schemas = [
-            "Plan: { type: object, properties: { shop_id: \(text), \(key): \(text) } }",
+            "Plan: { type: object, properties: { shop_id: { type: \(other) }, \(key): \(text) } }",
             "Order: { type: object, properties: { id: \(text), \(name): \(text) } }",
         ]
         let paths = [

@@ -32,9 +32,12 @@ struct ReferenceTargets: Sendable {
         let stems = Set(collections.map { Words.folded(Words.singular($0.base.last ?? "")) })
         for collection in order {
             let key = collection.answer.item[collection.key.value].map(shapes.shape)
+            let isNumber = key?.isNumber ?? false
+            // One that is a number where the key is a text, or the other way round, is told by that.
+            let others = collection.answer.item.properties.filter { shapes.shape(of: $0).isNumber == isNumber }
             let target = Target(
-                entity: collection.name, key: collection.key.value,
-                isNumber: key?.isNumber ?? false, isNamedByID: Self.isNamedByID(collection, stems))
+                entity: collection.name, key: collection.key.value, isNumber: isNumber,
+                isNamedByID: Self.isNamedByID(collection.key.value, others.map(\.name), stems))
             paths[collection.path.text] = target
             add(target, [collection.name, collection.base.last ?? ""])
         }
@@ -58,11 +61,11 @@ struct ReferenceTargets: Sendable {
 
     private static let endings = ["_id", "_uuid", "_guid", "_sid", "_key", "_ref"]
 
-    private static func isNamedByID(_ collection: Collection, _ stems: Set<String>) -> Bool {
-        let words = Words.parts(of: collection.key.value)
-        guard !PathParameter.ends(collection.key.value) else { return words.first.map(foreign.contains) != true }
-        return !collection.answer.item.properties.contains { property in
-            let words = Words.parts(of: property.name)
+    /// `others`: members of a record that may be what an `…_id` has. `stems`: what lists are called.
+    private static func isNamedByID(_ key: String, _ others: [String], _ stems: Set<String>) -> Bool {
+        guard !PathParameter.ends(key) else { return Words.parts(of: key).first.map(foreign.contains) != true }
+        return !others.contains { name in
+            let words = Words.parts(of: name)
             return ["id", "uuid", "guid", "sid"].contains(words.last) && !stems.contains(words.dropLast().joined())
         }
     }
