@@ -277,4 +277,23 @@ struct DraftUpdateTests {
         ).schema["things"]?.push.update.first
         #expect(update?.call == "\(method) /things/{id}")
     }
+
+    @Test("Where each changes what the other does not, both are drafted")
+    func disjoint() throws {
+        let text = "{ type: string }"
+        let calls = [Document.call("put", "Title", "Thing"), Document.call("patch", "Note", "Thing")]
+        let draft = try SchemaDraft.of(
+            Document(
+                schemas: [
+                    "Thing: { type: object, properties: { \(Self.members) } }",
+                    "Title: { type: object, properties: { title: \(text) } }",
+                    "Note: { type: object, properties: { note: \(text) } }",
+                ],
+                paths: [
+                    "/things: { \(Document.list("Thing")) }", "/things/{id}: { \(calls.joined(separator: ", ")) }",
+                ]
+            ).text)
+        let updates = draft.schema["things"]?.push.update.map(\.call)
+        #expect(updates == ["PATCH /things/{id}", "PUT /things/{id}"], "\(draft.yaml)")
+    }
 }

@@ -78,6 +78,8 @@ struct DraftEntity: Sendable {
     var below: Below?
     var create: DraftRoute?
     var update: DraftRoute?
+    /// What sends fields that `update` does not.
+    var otherUpdate: DraftRoute?
     var delete: DraftRoute?
     /// What is missing, each with the key to set.
     var todos: [String] = []
@@ -94,7 +96,7 @@ struct DraftEntity: Sendable {
     var settings: [String] {
         var texts = [pull?.path.value, below?.path].compactMap(\.self) + (pull?.query.flatMap(\.values) ?? [])
         if case .path(let path, _)? = pull?.single { texts.append(path) }
-        for route in [create, update, delete].compactMap(\.self) {
+        for route in [create, update, otherUpdate, delete].compactMap(\.self) {
             texts.append(route.call)
             if case .match(_, let path?)? = route.lookUp { texts.append(path) }
         }

@@ -168,6 +168,10 @@ struct WriteGuess {
             }
         }
         entity.update = Self.best(of: routes)
+        // A PATCH of the status alone, and a PUT of all but that.
+        if let own = entity.update?.fields {
+            entity.otherUpdate = routes.first { $0.fields.map(Set(own).isDisjoint) == true }
+        }
         if routes.isEmpty { entity.todos += reasons.prefix(1) }
     }
 

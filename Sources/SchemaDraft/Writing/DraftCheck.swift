@@ -84,7 +84,8 @@ enum DraftCheck {
 
     private static func makeReadOnly(_ entity: inout DraftEntity, _ error: SchemaError) {
         let had = entity.create != nil || entity.update != nil || entity.delete != nil
-        (entity.create, entity.update, entity.delete, entity.keyMade) = (nil, nil, nil, nil)
+        (entity.create, entity.update, entity.otherUpdate, entity.delete) = (nil, nil, nil, nil)
+        entity.keyMade = nil
         if had { entity.todos.append("push: left out, because the daemon refuses it (\(error.problem))") }
     }
 

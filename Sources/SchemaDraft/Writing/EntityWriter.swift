@@ -109,8 +109,18 @@ struct EntityWriter {
     // MARK: Push
 
     private var push: [YAMLNode.Member] {
-        [("create", entity.create), ("update", entity.update), ("delete", entity.delete)].compactMap { name, route in
-            route.map { YAMLNode.Member(name, .mapping(members(of: $0, name)), $0.reason) }
+        let all = [
+            ("create", [entity.create]), ("update", [entity.update, entity.otherUpdate]), ("delete", [entity.delete]),
+        ]
+        return all.compactMap { name, found in
+            let routes = found.compactMap(\.self)
+            let nodes = routes.map { YAMLNode.mapping(members(of: $0, name)) }
+            let reasons = routes.compactMap(\.reason)
+            return nodes.first.map {
+                YAMLNode.Member(
+                    name, nodes.count > 1 ? .list(nodes) : $0,
+                    reasons.isEmpty ? nil : reasons.joined(separator: "; "))
+            }
         }
     }
 
