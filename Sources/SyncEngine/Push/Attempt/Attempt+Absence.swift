@@ -23,7 +23,7 @@ extension Attempt {
             if entity.isMoved(found.record, from: change.address) {
                 return try await outcome(ofMoved: found, failure, position)
             }
-            return try isOfNewRecord() ? notThereYet(failure) : outcome(of: verdict, failure)
+            return try isOfNewRecord() ? waitsForNewRecord(failure) : outcome(of: verdict, failure)
         }
     }
 
@@ -48,7 +48,7 @@ extension Attempt {
             guard try await judge.isServing(listed) else {
                 throw UpstreamError.barred(status: failure.status ?? 404, failure.message)
             }
-            if try refersToNewRecord() { return notThereYet(failure) }
+            if try refersToNewRecord() { return waitsForNewRecord(failure) }
             return change.attemptCount > 0 ? .failed(failure) : again(failure)
         }
         ending.appliedNothing = true
@@ -69,7 +69,7 @@ extension Attempt {
         return try store.isNew(entity.name, key: change.address[entity.key]?.plain ?? change.key, at: now())
     }
 
-    private func notThereYet(_ failure: PushFailure) -> PushOutcome {
+    private func waitsForNewRecord(_ failure: PushFailure) -> PushOutcome {
         later(
             failure.classified(as: .unseen), "what is missing was made a moment ago, so the change is sent again later")
     }

@@ -21,7 +21,7 @@ extension Attempt {
                 return try await outcome(ofRepeat: failure)
             case .update:
                 if let outcome = try await shown(after: failure) { return outcome }
-                return try isTooEarly() ? notShownYet(failure) : .failed(failure)
+                return try isTooEarly() ? waitsForEarlierAttempt(failure) : .failed(failure)
             case .delete: return try await outcome(ofDeletion: failure)
             case .create: return .failed(failure)
             }
@@ -84,7 +84,7 @@ extension Attempt {
         let verdict = try await verdict(on: change.address)
         return switch verdict {
         case .gone, .settling: outcome(of: verdict, failure)
-        case .here, .cannotSay: try isTooEarly() ? notShownYet(failure) : .failed(failure)
+        case .here, .cannotSay: try isTooEarly() ? waitsForEarlierAttempt(failure) : .failed(failure)
         }
     }
 }

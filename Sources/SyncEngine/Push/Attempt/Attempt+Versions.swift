@@ -78,7 +78,7 @@ extension Attempt {
     /// settled, the look-up decides. Only if it says that there is no record is the creation refused, so that a correction
     /// may be sent as another one.
     func outcome(ofRepeat failure: PushFailure) async throws -> PushOutcome {
-        let later = notShownYet(failure)
+        let later = waitsForEarlierAttempt(failure)
         if reconciler.wasFirstSentRecently { return later }
         guard hasLookUp else { return .failed(unclear(failure)) }
         switch try await reconciler.finding() {
@@ -89,7 +89,7 @@ extension Attempt {
         }
     }
 
-    func notShownYet(_ failure: PushFailure) -> PushOutcome {
+    func waitsForEarlierAttempt(_ failure: PushFailure) -> PushOutcome {
         later(failure, "an earlier attempt may still be in progress, so this one is repeated later")
     }
 
