@@ -42,7 +42,7 @@ final class CurlWorker {
             check(curl_multi_poll(multi, nil, 0, .max, nil))
         }
         // libcurl reads a connection of TLS once more before it closes it, for as long as a flood of messages comes.
-        mailbox.sockets.breakAll()
+        mailbox.sockets.breakConnections()
         for id in exchanges.keys { remove(id)?.fail(.cancelled) }
     }
 

@@ -42,11 +42,11 @@ final class OpenSockets: Sendable {
     /// Ends the connections of which something was read since `bytesRead` was `before`.
     func breakThose(readSince before: [curl_socket_t: Int]) {
         let now = bytesRead
-        breakAll { now[$0, default: 0] > before[$0, default: .max] }
+        breakConnections { now[$0, default: 0] > before[$0, default: .max] }
     }
 
     /// Ends all connections, or these: the kernel refuses what their servers send from here on.
-    func breakAll(where isMeant: (curl_socket_t) -> Bool = { _ in true }) {
+    func breakConnections(where isMeant: (curl_socket_t) -> Bool = { _ in true }) {
         sockets.withLock { sockets in
             for (socket, cookie) in sockets where isMeant(socket) && Self.isSame(socket, cookie) {
                 shutdown(socket, Int32(SHUT_RDWR))

@@ -24,7 +24,7 @@ import Testing
         #expect(sockets.all == [first.0])
         // Closes the first socket and makes its number another one's, as if libcurl had closed it without a word.
         #expect(dup2(other.0, first.0) == first.0)
-        sockets.breakAll()
+        sockets.breakConnections()
         #expect(isWhole(other))
         #expect(sockets.all.isEmpty)
     }
@@ -36,7 +36,7 @@ import Testing
         let sockets = OpenSockets()
         for socket in [first.0, second.0] { sockets.insert(socket) }
         #expect(isWhole(first) && isWhole(second))
-        sockets.breakAll()
+        sockets.breakConnections()
         #expect(!isWhole(first) && !isWhole(second))
         #expect(sockets.all == [first.0, second.0])
     }
