@@ -76,16 +76,16 @@ extension OutboxTable {
 
     /// The creations of the records to which a body refers, in the fields that are asked for.
     func creations(in body: JSONText, of entity: Entity, where isAsked: (String) -> Bool) throws -> Set<Int64> {
-        var needs: Set<Int64> = []
+        var creations: Set<Int64> = []
         for (field, target) in records.plans[entity.name]?.referring ?? [] where isAsked(field) {
             guard let key = body[field]?.plain else { continue }
             let creation = try Int64.fetchOne(
                 db.cachedStatement(
                     sql: "SELECT id FROM sync_outbox WHERE entity = ? AND record_key = ? AND operation = 'create'"),
                 arguments: [target, key])
-            if let creation { needs.insert(creation) }
+            if let creation { creations.insert(creation) }
         }
-        return needs
+        return creations
     }
 
     /// The creations of records that the server joins with this new one by a value (`waits_for`), but for those that it refused
