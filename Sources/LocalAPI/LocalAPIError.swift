@@ -15,6 +15,11 @@ package struct LocalAPIProblem: Sendable, Equatable {
     package struct FieldError: Sendable, Equatable {
         package var field: String
         package var message: String
+
+        package init(field: String, message: String) {
+            self.field = field
+            self.message = message
+        }
     }
 
     /// The status of the response; the one in the document only repeats it.
