@@ -109,8 +109,7 @@ struct ChangeValidation {
             let known = values.map(\.value)
             let hint = field.isStoredSealed ? "" : Suggestion.hint(for: value.string ?? "", among: known)
             return "expected one of \(known.joined(separator: ", ")), got\(shown)\(hint)"
-        case .reference:
-            return Entity.key(value) != nil ? nil : "expected the key of a record, got\(shown)"
+        case .reference: return Entity.key(value) != nil ? nil : "expected the key of a record, got\(shown)"
         case .object: return value.kind == .object ? nil : "expected an object, got\(shown)"
         case .list: return value.kind == .array ? nil : "expected a list, got\(shown)"
         }

@@ -77,8 +77,7 @@ struct ConflictResolver {
             try writer.update(conflict.key, body: opened(.object(members: [(key: field, value: value)]), conflict))
         case (nil, .delete, .server), (nil, .create, .local), (nil, .update, .local):
             try DeletionWriter(writer).delete(conflict.key)
-        case (nil, .delete, .local):
-            try recreate(conflict.server.map { try opened($0, conflict) }, writer)
+        case (nil, .delete, .local): try recreate(conflict.server.map { try opened($0, conflict) }, writer)
         case (nil, .create, .server), (nil, .update, .server):
             try recreate(conflict.local.map { try opened($0, conflict) }, writer)
         }

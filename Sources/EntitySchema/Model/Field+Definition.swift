@@ -13,8 +13,7 @@ extension Field.Kind: CustomStringConvertible {
         case .date: "date"
         case .object: "object"
         case .list: "list"
-        case .enum(let values):
-            "enum([\(values.map(\.definition).joined(separator: ", "))])"
+        case .enum(let values): "enum([\(values.map(\.definition).joined(separator: ", "))])"
         case .reference(let entity): "reference(to: \(entity.debugDescription))"
         }
     }

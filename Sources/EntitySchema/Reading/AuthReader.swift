@@ -23,8 +23,7 @@ struct AuthReader {
         case "basic":
             guard try send.required("basic").boolean() else { throw send.error("expected basic: true") }
             return .basic
-        case "query":
-            return .query(name: try send.required("query").string())
+        case "query": return .query(name: try send.required("query").string())
         default:
             return try header(send, beside: headers)
         }

@@ -21,8 +21,7 @@ extension TokenPlace {
         switch self {
         case .header(let name, let before, let after):
             request.headers.append(WireRequest.Header(name, before + token + after))
-        case .query(let name):
-            request.path = request.path.adding([QueryItem(name: name, value: token)])
+        case .query(let name): request.path = request.path.adding([QueryItem(name: name, value: token)])
         case .basic:
             request.headers.append(WireRequest.Header("Authorization", "Basic \(Self.encoded(token))"))
         }

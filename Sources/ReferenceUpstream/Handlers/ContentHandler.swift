@@ -17,9 +17,7 @@ struct ContentHandler {
         }
         let isAtPath = entity.content?.path != nil && entity.content?.delete == nil
         let address = entity.content?.address.flatMap { record[$0] } ?? .null
-        guard isAtPath || address != .null else {
-            throw .notFound("content of \(name)/\(key)")
-        }
+        guard isAtPath || address != .null else { throw .notFound("content of \(name)/\(key)") }
         return Answer(status: 200, headers: [("Content-Type", "image/png")], body: DrawnPicture(seed: key).png)
     }
 

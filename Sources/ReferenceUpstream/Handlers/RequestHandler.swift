@@ -114,8 +114,7 @@ struct RequestHandler: Sendable {
         _ match: Routes.Match, _ request: Request, _ store: inout Store, _ now: Timestamp
     ) throws(Refusal) -> Answer {
         switch match.target {
-        case .account:
-            return .json(200, envelope.account(settings.account, named: settings.accountName))
+        case .account: return .json(200, envelope.account(settings.account, named: settings.accountName))
         case .check: return .json(200, envelope.parts(accountAtCheck))
         case .list(let name):
             return try ListHandler(handler: self, request: request, now: now).list(name, &store)
@@ -123,13 +122,11 @@ struct RequestHandler: Sendable {
             return try ListHandler(handler: self, request: request, now: now).changes(of: name, &store)
         case .deletions(let name):
             return try DeletionHandler(handler: self, request: request, now: now).answer(name, store)
-        case .record(let name):
-            return try record(name, match.placeholders, request, &store)
+        case .record(let name): return try record(name, match.placeholders, request, &store)
         case .detail(let parent, let child):
             return try ListHandler(handler: self, request: request, now: now).detail(
                 parent, child, match.placeholders, &store)
-        case .dashboard:
-            return try DashboardHandler(handler: self, request: request, now: now).answer(store)
+        case .dashboard: return try DashboardHandler(handler: self, request: request, now: now).answer(store)
         case .probe, .push, .content, .upload, .removal, .batch, .login, .refresh, .session, .logout, .stream,
             .subscription, .events:
             throw .notFound("such path")

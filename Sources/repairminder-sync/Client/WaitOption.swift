@@ -17,9 +17,7 @@ struct WaitOption: ParsableArguments {
     var wait: Int?
 
     func validate() throws {
-        if let wait, !(1...Self.longest).contains(wait) {
-            throw ValidationError(Self.expected)
-        }
+        if let wait, !(1...Self.longest).contains(wait) { throw ValidationError(Self.expected) }
     }
 
     var query: LocalAPIClient.Query { wait.map { [("wait", "pushed"), ("timeout", "\($0)")] } ?? [] }

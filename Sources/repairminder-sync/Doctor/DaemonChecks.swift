@@ -24,8 +24,7 @@ struct DaemonChecks {
     private func notReached(_ failure: CommandFailure) -> Finding {
         switch failure.status {
         case .notAllowed: .error(Self.check, failure.message, "then run \(configuration.command("doctor")) again")
-        case .unreachable:
-            .warning(Self.check, failure.brief, "run \(configuration.startCommand())")
+        case .unreachable: .warning(Self.check, failure.brief, "run \(configuration.startCommand())")
         default: .error(Self.check, failure.message, "run \(configuration.command("status"))")
         }
     }

@@ -242,9 +242,7 @@ struct LiveLists {
             // A large answer is kept while others are asked for, which would wait for its memory.
             response.share?.release()
             failures = Self.endAsking.contains(response.status) ? failures + 1 : 0
-            if response.status == 200, let body = try? JSONText(response.body) {
-                return (body, response)
-            }
+            if response.status == 200, let body = try? JSONText(response.body) { return (body, response) }
             if !isTry { notes.append("GET \(path): \(Self.words(response.status))") }
         } catch {
             if case .unacceptable = error { failures = 0 } else { failures += 1 }

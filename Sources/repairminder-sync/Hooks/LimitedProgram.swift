@@ -51,9 +51,7 @@ struct LimitedProgram: Sendable {
         let file = try inputFile()
         defer { close(file) }
         var output: [Int32] = [-1, -1]
-        guard clinux_pipe2(&output, O_CLOEXEC) == 0 else {
-            throw .last
-        }
+        guard clinux_pipe2(&output, O_CLOEXEC) == 0 else { throw .last }
         // Held open here, the output would never end.
         defer { close(output[1]) }
         _ = fcntl(output[0], F_SETFL, O_NONBLOCK)

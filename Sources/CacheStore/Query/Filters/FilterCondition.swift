@@ -29,8 +29,7 @@ package indirect enum FilterCondition: Sendable, Equatable {
     /// What distinguishes it from others.
     var identity: [String] {
         switch self {
-        case .comparison(let comparison):
-            comparison.identity
+        case .comparison(let comparison): comparison.identity
         case .all(let conditions): ["and", "\(conditions.count)"] + conditions.flatMap(\.identity)
         case .any(let conditions): ["or", "\(conditions.count)"] + conditions.flatMap(\.identity)
         case .not(let condition): ["not"] + condition.identity

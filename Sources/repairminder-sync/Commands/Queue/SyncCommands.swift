@@ -23,9 +23,7 @@ struct SyncCommand: AsyncParsableCommand {
     @OptionGroup var options: ClientOptions
 
     func validate() throws {
-        guard full || !delete else {
-            throw ValidationError("--delete requires --full")
-        }
+        guard full || !delete else { throw ValidationError("--delete requires --full") }
     }
 
     func run() async throws {
