@@ -8,9 +8,7 @@ internal import Synchronization
 /// Records as readers see them, as bytes ready for the socket.
 extension CacheStore {
     /// One record as JSON without secret fields; nil when it is not cached. A former key is followed.
-    package func record(_ entity: String, key: String) throws -> [UInt8]? {
-        try shown(entity, key: key)?.bytes
-    }
+    package func record(_ entity: String, key: String) throws -> [UInt8]? { try shown(entity, key: key)?.bytes }
 
     /// The same with its version, and the labels of enum values if they are asked for. `keepsVersion`: for `shownVersion`,
     /// of a record without labels.

@@ -12,9 +12,7 @@ struct LateChanges {
     private static func setting(_ entity: String) -> String { "late:\(entity)" }
 
     /// The first such change of the entity; nil if there is none.
-    func first(of entity: String) throws -> Int64? {
-        try settings[Self.setting(entity)].map { Int64($0) ?? 0 }
-    }
+    func first(of entity: String) throws -> Int64? { try settings[Self.setting(entity)].map { Int64($0) ?? 0 } }
 
     /// The entities of a schema that have such changes, each with the first one.
     func known(in schema: EntitySchema) throws -> [(entity: Entity, first: Int64)] {

@@ -49,9 +49,7 @@ extension OutboxTable {
         var isContentOnly: Bool { content != nil && operation == .update }
 
         /// It failed for good, and the server has nothing of it.
-        var isRefused: Bool {
-            state == .failed && [.refused, .conflict, .sealed, .unsendable].contains(errorClass)
-        }
+        var isRefused: Bool { state == .failed && [.refused, .conflict, .sealed, .unsendable].contains(errorClass) }
 
         /// The server has nothing of it: it was never sent, or refused.
         var isUnknownThere: Bool { !tried || isRefused }

@@ -34,9 +34,7 @@ struct DriftTable {
     }
 
     /// Counts a change that the upstream accepted and did not keep.
-    func countIgnored(_ field: String, key: String) throws {
-        try add(Self.ignored(field), count: 1, example: key)
-    }
+    func countIgnored(_ field: String, key: String) throws { try add(Self.ignored(field), count: 1, example: key) }
 
     /// Counts a changed record that came without most of the values that it had. So much is seldom cleared at once.
     func countLacking(_ record: JSONText, _ before: JSONText, key: String) throws {

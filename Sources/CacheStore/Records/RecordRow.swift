@@ -39,9 +39,7 @@ struct RecordRow {
     }
 
     /// Whether the record is hidden from readers: deleted, or never there.
-    func isDeleted(_ key: String) throws -> Bool {
-        try Self.isDeleted(key, of: table.entity.name, db) ?? true
-    }
+    func isDeleted(_ key: String) throws -> Bool { try Self.isDeleted(key, of: table.entity.name, db) ?? true }
 
     /// The same for a record of the entity with this name; nil if there is none.
     static func isDeleted(_ key: String, of entity: String, _ db: Database) throws -> Bool? {

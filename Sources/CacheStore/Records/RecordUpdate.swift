@@ -41,9 +41,7 @@ struct RecordUpdate {
         }
     }
 
-    private mutating func add(_ part: Part, _ differs: Bool) {
-        if differs { parts |= 1 << UInt64(part.rawValue) }
-    }
+    private mutating func add(_ part: Part, _ differs: Bool) { if differs { parts |= 1 << UInt64(part.rawValue) } }
 
     private func has(_ part: Part) -> Bool { parts & 1 << UInt64(part.rawValue) != 0 }
 

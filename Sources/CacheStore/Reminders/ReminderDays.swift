@@ -19,9 +19,7 @@ package struct ReminderDays: Sendable {
     }
 
     /// The moment that a record's time means: the time itself, or the time of day on that date; nil if it is neither.
-    func moment(_ text: String) -> Timestamp? {
-        text.utf8.count == 10 ? time(text) : Timestamp(iso8601: text)
-    }
+    func moment(_ text: String) -> Timestamp? { text.utf8.count == 10 ? time(text) : Timestamp(iso8601: text) }
 
     /// The SQL function `reminder_time(text)`, in milliseconds since 1970.
     var function: DatabaseFunction {

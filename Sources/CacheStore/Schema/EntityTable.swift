@@ -163,14 +163,10 @@ final class EntityTable: Sendable {
     }
 
     /// Whether the field has a column with a number of milliseconds.
-    func isTimeColumn(_ field: Field) -> Bool {
-        field.kind == .time && (isStored(field) || isSyncedAt(field.name))
-    }
+    func isTimeColumn(_ field: Field) -> Bool { field.kind == .time && (isStored(field) || isSyncedAt(field.name)) }
 
     /// Whether lists mean `_synced_at` by this name.
-    private func isSyncedAt(_ name: String) -> Bool {
-        name == Entity.syncedAt.name && entity[field: name] == nil
-    }
+    private func isSyncedAt(_ name: String) -> Bool { name == Entity.syncedAt.name && entity[field: name] == nil }
 
     /// What a column holds of the values. A text never changes: databases hold it.
     private func content(of field: Field) -> String {

@@ -63,9 +63,7 @@ struct OpeningCheck {
     ///
     /// Read it while this process has no connection to the file: closing the file releases the locks of every
     /// connection.
-    static func mark(of path: String) -> Int32? {
-        header(of: path)?[68..<72].reduce(0) { $0 << 8 | Int32($1) }
-    }
+    static func mark(of path: String) -> Int32? { header(of: path)?[68..<72].reduce(0) { $0 << 8 | Int32($1) } }
 
     /// What in the header of the file has SQLite open it, but not write to it; nil if nothing has. Read it as `mark(of:)` is
     /// read. SQLite finds damage to any other byte of the header by itself, or it makes no difference.

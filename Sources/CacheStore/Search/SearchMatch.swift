@@ -45,9 +45,7 @@ struct SearchMatch {
         return table.titles.map { way($0, query.expression(exact: exact)) }
     }
 
-    private var anywhere: BoundSQL? {
-        query.isLastUnknown ? nil : table.words.map { way($0, query.expression()) }
-    }
+    private var anywhere: BoundSQL? { query.isLastUnknown ? nil : table.words.map { way($0, query.expression()) } }
 
     private var asFragment: BoundSQL? {
         guard let part = table.fragments, let fragment = query.fragment else { return nil }

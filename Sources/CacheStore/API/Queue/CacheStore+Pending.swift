@@ -38,9 +38,7 @@ extension CacheStore {
         return entities.filter { schema[$0] == nil }
     }
 
-    package func pendingChange(_ id: Int64) throws -> JSONText {
-        try snapshot { db in try pendingChange(id, db) }
-    }
+    package func pendingChange(_ id: Int64) throws -> JSONText { try snapshot { db in try pendingChange(id, db) } }
 
     func pendingChange(_ id: Int64, _ db: Database) throws -> JSONText {
         let row = try Row.fetchOne(
