@@ -112,9 +112,7 @@ package enum ConnectionListener: Sendable, Equatable {
     case unknown
     case otherMachine
 
-    fileprivate init(_ credentials: PeerCredentials?) {
-        self = credentials.map { .user($0.user) } ?? .unknown
-    }
+    fileprivate init(_ credentials: PeerCredentials?) { self = credentials.map { .user($0.user) } ?? .unknown }
 }
 
 /// Why the kernel cannot be queried: the attempted operation and the system's error.

@@ -14,9 +14,7 @@ struct SocketTuple: Equatable {
 
         var isIPv4: Bool { address.starts(with: Self.mapped) }
 
-        var isLoopback: Bool {
-            isIPv4 ? address[12] == 127 : address == [UInt8](repeating: 0, count: 15) + [1]
-        }
+        var isLoopback: Bool { isIPv4 ? address[12] == 127 : address == [UInt8](repeating: 0, count: 15) + [1] }
 
         /// `address` has 4 or 16 bytes, as the kernel writes it.
         init(address: some Collection<UInt8>, port: UInt16) {

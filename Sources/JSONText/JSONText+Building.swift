@@ -94,9 +94,7 @@ extension JSONText {
     }
 
     /// A literal in the order written, which a dictionary would not keep.
-    package static func object(_ members: KeyValuePairs<String, JSONText>) -> JSONText {
-        object(members: members)
-    }
+    package static func object(_ members: KeyValuePairs<String, JSONText>) -> JSONText { object(members: members) }
 
     /// This object with one member set: in place when the key exists (the last one of duplicates), else at the end. All
     /// else stays byte for byte.

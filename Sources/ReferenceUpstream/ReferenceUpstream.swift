@@ -180,9 +180,7 @@ extension ReferenceUpstream {
     package var mailedCodes: [String] { state.withLock { $0.desk.signIn?.mails.map(\.code) ?? [] } }
 
     /// The largest body that its server must accept, in bytes.
-    package var largestBody: Int {
-        handler.schema.entities.compactMap(\.content?.maximumSize).max() ?? 1 << 20
-    }
+    package var largestBody: Int { handler.schema.entities.compactMap(\.content?.maximumSize).max() ?? 1 << 20 }
 
     /// Every live record of an entity, in the order of its list; empty for an unknown one.
     package func records(of entity: String) -> [JSONText] {

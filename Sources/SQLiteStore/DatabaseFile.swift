@@ -97,9 +97,7 @@ package struct DatabaseFile: Sendable {
     }
 
     /// `20261121T104200.000Z`.
-    package static func stamp(_ time: Timestamp) -> String {
-        time.description.filter { $0 != "-" && $0 != ":" }
-    }
+    package static func stamp(_ time: Timestamp) -> String { time.description.filter { $0 != "-" && $0 != ":" } }
 
     private func move(_ old: String, to new: String) throws {
         guard !FileManager.default.fileExists(atPath: new) else {

@@ -146,9 +146,7 @@ package final class ReadConnection {
     }
 
     /// Changes whenever another connection has changed the database.
-    private func version() throws -> Int64 {
-        try first("PRAGMA data_version") { sqlite3_column_int64($0, 0) } ?? 0
-    }
+    private func version() throws -> Int64 { try first("PRAGMA data_version") { sqlite3_column_int64($0, 0) } ?? 0 }
 
     // MARK: Snapshots
 

@@ -37,9 +37,7 @@ struct FieldOutline {
     var isNumber = false
 
     /// The path `place.in."a record"` as its steps.
-    static func place(_ field: Field) -> [String] {
-        field.source.map { JSONPath.steps($0).map(String.init) } ?? []
-    }
+    static func place(_ field: Field) -> [String] { field.source.map { JSONPath.steps($0).map(String.init) } ?? [] }
 }
 
 /// An enum: a growing list of names.

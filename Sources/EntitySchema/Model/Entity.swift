@@ -104,9 +104,7 @@ package struct Entity: Sendable, Equatable {
     package var derivedFields: [Field] { fields.filter(\.isDerivedHere) }
 
     /// Those of them that are computed from the records of a `many` relation.
-    package var figures: [Field] {
-        fields.filter { if case .children = $0.derivation { true } else { false } }
-    }
+    package var figures: [Field] { fields.filter { if case .children = $0.derivation { true } else { false } } }
 }
 
 package struct SortTerm: Sendable, Hashable {

@@ -103,14 +103,10 @@ package struct Field: Sendable, Equatable {
     var sealingWord: String { secret ? "secret" : "sealed" }
 
     /// The values of an enum; nil for other fields.
-    package var enumValues: [String]? {
-        if case .enum(let values) = kind { values.map(\.value) } else { nil }
-    }
+    package var enumValues: [String]? { if case .enum(let values) = kind { values.map(\.value) } else { nil } }
 
     /// The value under the field's own name or, when there is none, at its source.
-    package func value(in record: JSONText) -> JSONText? {
-        record[name] ?? source.flatMap { record.at(path: $0) }
-    }
+    package func value(in record: JSONText) -> JSONText? { record[name] ?? source.flatMap { record.at(path: $0) } }
 
     /// The upstream's value in the field's own type: a number or a boolean without its quotes, a day in place of a time.
     package func meant(_ value: JSONText) -> JSONText {

@@ -190,9 +190,7 @@ package struct PullPlan: Sendable, Equatable {
     var hasNumberedTimes: Bool { sinceFormat?.isNumber ?? true }
 
     /// How long after its change time a record may still appear.
-    package var overlap: Duration {
-        if case .since(_, let overlap) = mode { overlap } else { Self.defaultOverlap }
-    }
+    package var overlap: Duration { if case .since(_, let overlap) = mode { overlap } else { Self.defaultOverlap } }
 
     static let defaultOverlap = Duration.seconds(300)
 }

@@ -37,9 +37,7 @@ package struct TextPattern: Sendable, Equatable {
         return .value(name: String(halves[0]), letters: letters)
     }
 
-    package var names: [String] {
-        parts.compactMap { if case .value(let name, _) = $0 { name } else { nil } }
-    }
+    package var names: [String] { parts.compactMap { if case .value(let name, _) = $0 { name } else { nil } } }
 
     /// The text with every value that `value` has; nil when it has none, or they are empty.
     package func text(_ value: (String) -> String?) -> String? {

@@ -290,7 +290,5 @@ extension EntitySchema {
 
 extension Derivation {
     /// The relation with the records that it is computed from.
-    fileprivate var relation: String? {
-        if case .children(let figure) = self { figure.relation } else { nil }
-    }
+    fileprivate var relation: String? { if case .children(let figure) = self { figure.relation } else { nil } }
 }

@@ -67,9 +67,7 @@ package struct Workflow: Sendable {
         self.steps = steps
     }
 
-    func applies(to record: JSONText) -> Bool {
-        condition.map { record[$0.field]?.plain == $0.value } ?? true
-    }
+    func applies(to record: JSONText) -> Bool { condition.map { record[$0.field]?.plain == $0.value } ?? true }
 
     /// Throws when `steps` does not allow the transition from `old` to `new`; an unchanged value is no transition.
     func check(from old: JSONText?, to new: JSONText) throws(Refusal) {

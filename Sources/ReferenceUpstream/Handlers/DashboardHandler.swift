@@ -125,9 +125,7 @@ struct DashboardHandler {
         Self.plain(entity.value(of: figure.at, in: record)).flatMap { Timestamp(iso8601: $0) }
     }
 
-    private static func plain(_ value: JSONText?) -> String? {
-        value.flatMap { $0 == .null ? nil : $0.plain }
-    }
+    private static func plain(_ value: JSONText?) -> String? { value.flatMap { $0 == .null ? nil : $0.plain } }
 
     // MARK: Response
 

@@ -1,9 +1,7 @@
 /// Paths of the API, with names that may have any character.
 enum PathText {
     /// `/v1/` and the segments, each percent-encoded.
-    static func path(_ segments: String...) -> String {
-        "/v1/" + segments.map(segment).joined(separator: "/")
-    }
+    static func path(_ segments: String...) -> String { "/v1/" + segments.map(segment).joined(separator: "/") }
 
     /// Encodes a lone `.` or `..` too, because it would lead to another place.
     private static func segment(_ name: String) -> String {

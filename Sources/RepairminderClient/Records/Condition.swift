@@ -77,9 +77,7 @@ public indirect enum Condition: Sendable, Hashable {
     }
 
     /// Conditions in parentheses.
-    static func list(_ parts: [Condition]) -> String {
-        "(" + parts.map(\.expression).joined(separator: ",") + ")"
-    }
+    static func list(_ parts: [Condition]) -> String { "(" + parts.map(\.expression).joined(separator: ",") + ")" }
 
     /// Names that could be read as a comparison or as syntax stand in quotes.
     private static func quotedName(_ name: String) -> String {

@@ -9,9 +9,7 @@ public struct Records: Sendable {
     // MARK: Lists
 
     /// The records of a list, page by page; `.items` has them one by one.
-    public func list(_ query: RecordQuery = RecordQuery()) -> Pages<Record> {
-        pages(PathText.path(entity), query)
-    }
+    public func list(_ query: RecordQuery = RecordQuery()) -> Pages<Record> { pages(PathText.path(entity), query) }
 
     /// The first record of a list; nil if it is empty.
     public func first(_ query: RecordQuery = RecordQuery()) async throws(ClientError) -> Record? {

@@ -11,9 +11,7 @@ public struct Changes: Sendable {
     }
 
     /// The end of the log. Read the records after you have it, then follow the log from there.
-    public func position() async throws(ClientError) -> ChangePosition {
-        try await batch(Call.get(Self.path)).next
-    }
+    public func position() async throws(ClientError) -> ChangePosition { try await batch(Call.get(Self.path)).next }
 
     /// The entries after a place, at most `limit`. If there are none it waits for the first one, 60 s at most.
     ///

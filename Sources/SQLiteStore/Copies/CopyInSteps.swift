@@ -46,8 +46,6 @@ package struct CopyInSteps {
     private struct Handle {
         let connection: SQLiteConnection?
 
-        var error: DatabaseError {
-            DatabaseError(resultCode: ResultCode(rawValue: sqlite3_errcode(connection)))
-        }
+        var error: DatabaseError { DatabaseError(resultCode: ResultCode(rawValue: sqlite3_errcode(connection))) }
     }
 }

@@ -22,9 +22,7 @@ enum Grammar {
     }
 
     /// `token` (RFC 9110, 5.6.2): never empty.
-    static func isToken(_ bytes: some Collection<UInt8>) -> Bool {
-        !bytes.isEmpty && bytes.allSatisfy(isTokenByte)
-    }
+    static func isToken(_ bytes: some Collection<UInt8>) -> Bool { !bytes.isEmpty && bytes.allSatisfy(isTokenByte) }
 
     /// The same for bytes in memory. Nearly all names are of letters, digits and hyphens; without a branch at each byte, the
     /// compiler checks many of them at once.

@@ -9,9 +9,7 @@ package struct Headers: Sendable, Equatable {
 
     package init() {}
 
-    package mutating func append(name: String, value: String) {
-        fields.append(Field(name: name, value: value))
-    }
+    package mutating func append(name: String, value: String) { fields.append(Field(name: name, value: value)) }
 
     mutating func append(_ field: Field) { fields.append(field) }
 

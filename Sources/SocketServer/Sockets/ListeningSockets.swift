@@ -110,9 +110,7 @@ package struct ListeningSockets: ~Copyable {
     }
 
     /// Nil while it is not open.
-    private func port(of listener: Listener) -> UInt16? {
-        sockets.first { $0.listener == listener }?.socket.port
-    }
+    private func port(of listener: Listener) -> UInt16? { sockets.first { $0.listener == listener }?.socket.port }
 
     /// Inherited sockets at [::1] whose port is served at 127.0.0.1: localhost leads to both, and callers would wait
     /// without an answer at one.

@@ -8,9 +8,7 @@ package enum SocketAddress {
     static func local(of descriptor: Int32) -> SocketAddress? { read { getsockname(descriptor, $0, $1) } }
 
     /// The path of a Unix socket is empty if it has none.
-    package static func remote(of descriptor: Int32) -> SocketAddress? {
-        read { getpeername(descriptor, $0, $1) }
-    }
+    package static func remote(of descriptor: Int32) -> SocketAddress? { read { getpeername(descriptor, $0, $1) } }
 
     /// The address of a socket file, and its length.
     package static func unix(path: String) throws(ServerError) -> (sockaddr_un, socklen_t) {

@@ -15,9 +15,7 @@ enum DashboardText {
         return Table(header: header, rows: rows.filter { $0.count == header.count })
     }
 
-    private static func number(_ value: JSONText?) -> String {
-        (value?["count"] ?? value?["total"])?.plain ?? ""
-    }
+    private static func number(_ value: JSONText?) -> String { (value?["count"] ?? value?["total"])?.plain ?? "" }
 
     /// `+12 (+8.1%)`, without a percentage if there was nothing before.
     private static func change(_ comparison: JSONText) -> String {

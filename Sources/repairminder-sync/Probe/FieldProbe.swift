@@ -133,9 +133,7 @@ struct FieldProbe {
     }
 
     /// Whether no other field has its value from this place: the key of a record is not that of its brand.
-    private func isFree(_ place: String) -> Bool {
-        !entity.fields.contains { ($0.source ?? $0.name) == place }
-    }
+    private func isFree(_ place: String) -> Bool { !entity.fields.contains { ($0.source ?? $0.name) == place } }
 
     private static func list(_ names: [String]) -> String {
         let unique = names.reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }

@@ -28,9 +28,7 @@ struct StateDirectory {
         try Self.make(path)
     }
 
-    init(_ setup: Setup) throws {
-        try self.init(path: setup.configuration.stateDirectory, origin: setup.origin)
-    }
+    init(_ setup: Setup) throws { try self.init(path: setup.configuration.stateDirectory, origin: setup.origin) }
 
     /// Creates the directory if it does not exist, for this user only. Throws `StateError` on failure, and if others can
     /// enter it.

@@ -99,9 +99,7 @@ struct StateOwner {
     }
 
     /// Who could make what is missing in a folder. Only such a folder is open to others: any other was refused before.
-    private static func maker(in folder: stat?) -> String? {
-        folder?.isOpenToAll == true ? "every user" : nil
-    }
+    private static func maker(in folder: stat?) -> String? { folder?.isOpenToAll == true ? "every user" : nil }
 
     /// Who besides the owners could change what stands here. Their own group counts as them, and that of a directory of root
     /// is the administrator's choice.

@@ -51,9 +51,7 @@ package indirect enum FieldPlaces: Sendable, Equatable {
     }
 
     /// The names on the outside.
-    package var names: Set<String> {
-        if case .object(let members) = self { Set(members.map(\.name)) } else { [] }
-    }
+    package var names: Set<String> { if case .object(let members) = self { Set(members.map(\.name)) } else { [] } }
 
     /// Wire name → field, if nothing is nested.
     package var flat: [String: String]? {

@@ -11,9 +11,7 @@ package enum TokenPlace: Sendable, Equatable {
     package static let bearer = TokenPlace.header(name: "Authorization", before: "Bearer ", after: "")
 
     /// What a file with the token has to contain.
-    package var expectedText: String {
-        self == .basic ? "one line user:password" : "one line of visible ASCII"
-    }
+    package var expectedText: String { self == .basic ? "one line user:password" : "one line of visible ASCII" }
 
     /// Whether a request can carry this token here.
     package func accepts(_ token: String) -> Bool {

@@ -18,9 +18,7 @@ package struct SignalReading: Sendable, Equatable {
     package var key: Place?
 
     /// Every entity that a message can name.
-    package var entities: Set<String> {
-        if case .fixed(let name) = entity { [name] } else { Set(names.values) }
-    }
+    package var entities: Set<String> { if case .fixed(let name) = entity { [name] } else { Set(names.values) } }
 }
 
 /// What to read because of a message: one record, or an entity when the key is not known.

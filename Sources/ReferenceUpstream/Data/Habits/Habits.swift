@@ -25,17 +25,11 @@ package struct Habits: Sendable, Equatable {
 
     package subscript(habit: Habit) -> Bool { values[habit] != nil }
 
-    package func time(_ habit: Habit) -> Duration? {
-        if case .time(let time) = values[habit] { time } else { nil }
-    }
+    package func time(_ habit: Habit) -> Duration? { if case .time(let time) = values[habit] { time } else { nil } }
 
-    package func share(_ habit: Habit) -> Double {
-        if case .share(let share) = values[habit] { share } else { 0 }
-    }
+    package func share(_ habit: Habit) -> Double { if case .share(let share) = values[habit] { share } else { 0 } }
 
-    package func count(_ habit: Habit) -> Int? {
-        if case .count(let count) = values[habit] { count } else { nil }
-    }
+    package func count(_ habit: Habit) -> Int? { if case .count(let count) = values[habit] { count } else { nil } }
 
     package func names(_ habit: Habit) -> [String] {
         if case .names(let names) = values[habit] { names } else { [] }

@@ -25,9 +25,7 @@ struct SpellAnswers {
     }
 
     /// Which occurrence of a spell is under way; nil when none is.
-    func occurrence(of habit: Habit) -> Int? {
-        state.habits.spell(habit)?.occurrence(at: now.since(state.since))
-    }
+    func occurrence(of habit: Habit) -> Int? { state.habits.spell(habit)?.occurrence(at: now.since(state.since)) }
 
     private static func page(_ status: Int, _ text: String) -> Answer {
         let page = "<!DOCTYPE html>\n<html><head><title>\(text)</title></head><body><h1>\(text)</h1></body></html>\n"

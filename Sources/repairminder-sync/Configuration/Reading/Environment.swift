@@ -36,9 +36,7 @@ struct Environment: Sendable {
         return URL(fileURLWithPath: start + "/" + path).standardizedFileURL.path
     }
 
-    func folder(of path: String) -> String {
-        URL(fileURLWithPath: absolute(path)).deletingLastPathComponent().path
-    }
+    func folder(of path: String) -> String { URL(fileURLWithPath: absolute(path)).deletingLastPathComponent().path }
 
     // MARK: Files
 

@@ -148,9 +148,7 @@ struct HookReader {
         Duration(text: text).flatMap { (Duration.seconds(1)...Duration.seconds(600)).contains($0) ? $0 : nil }
     }
 
-    private static func attempts(_ text: String) -> Int? {
-        Int(text).flatMap { (1...100).contains($0) ? $0 : nil }
-    }
+    private static func attempts(_ text: String) -> Int? { Int(text).flatMap { (1...100).contains($0) ? $0 : nil } }
 
     /// Nil for `off`.
     private func memory(_ item: Item?) throws(ConfigurationError) -> Int? {
