@@ -1,6 +1,7 @@
 import ArgumentParser
 import CacheStore
 import EntitySchema
+import Foundation
 import JSONText
 import SQLiteStore
 
@@ -48,31 +49,47 @@ struct ImportMirrorCommand: AsyncParsableCommand, StateCommand {
                     + "right directory or configuration")
         }
         let path = files.database(of: written.account)
+        try DatabaseFile(path).finishReplacing()
         try DatabaseRestore.requireOwnSQL(in: path, files.schema)
-        let store = try CacheStore(
-            path: path, schema: files.schema, sealer: files.secretKey.sealer(),
-            settings: CacheSettings(reminderDays: files.configuration.reminderDays), makeID: StateFiles.makeID)
+        if FileManager.default.fileExists(atPath: path) { try requireEmpty(path, files) }
+        // Beside it, so that an interrupted import changes nothing.
+        let fresh = path + ".restore"
+        DatabaseFile(fresh).delete()
         do {
+            let store = try store(fresh, files)
+            defer { try? store.close() }
             let counts = try await fill(store, from: mirror, files.schema)
             try await store.claim(for: origin)
             if let account = written.account { try await store.setSetting("account", to: account) }
             try store.close()
+            try DatabaseFile(path).replace(with: fresh, .replaced, at: StateFiles.now())
             try files.directory.use(path)
             return counts
         } catch {
-            try? store.close()
+            DatabaseFile(fresh).delete()
             throw error
+        }
+    }
+
+    private static func store(_ path: String, _ files: StateFiles) throws -> CacheStore {
+        try CacheStore(
+            path: path, schema: files.schema, sealer: files.secretKey.sealer(),
+            settings: CacheSettings(reminderDays: files.configuration.reminderDays), makeID: StateFiles.makeID)
+    }
+
+    private static func requireEmpty(_ path: String, _ files: StateFiles) throws {
+        let store = try store(path, files)
+        defer { try? store.close() }
+        guard try store.isEmpty() else {
+            throw MirrorError(
+                message: "the cache is not empty, and an import would mix its records with the mirror's; "
+                    + "move the database out of state_dir first")
         }
     }
 
     private static func fill(
         _ store: CacheStore, from mirror: MirrorFolder, _ schema: EntitySchema
     ) async throws -> (records: Int, changes: Int) {
-        guard try store.isEmpty() else {
-            throw MirrorError(
-                message: "the cache is not empty, and an import would mix its records with the mirror's; "
-                    + "move the database out of state_dir first")
-        }
         let now = StateFiles.now()
         // Everything is read before anything is written, so a damaged file changes nothing.
         let queue = try mirror.queue()
