@@ -1,5 +1,7 @@
 import Foundation
+import Glibc
 import JSONText
+import TestSupport
 import Testing
 
 /// The built daemon's mirror in plain files, and the cache rebuilt from it.
@@ -99,5 +101,30 @@ struct MirrorTests {
             #expect(
                 try await daemon.command("import-mirror", "\(mirror)/\(kept)").output.hasPrefix("imported 1 record "))
         }
+    }
+
+    @Test
+    func `an import that is killed changes nothing, and can be repeated`() async throws {
+        let folder = try TemporaryFolder()
+        let state = folder.path("state")
+        let config = try folder.makeHome(state: state)
+        // So many that it runs for a while.
+        let records = (1...50_000).map { #"{"id": "t\#($0)", "title": "sweep"}"# }
+        try folder.write("[\(records.joined(separator: ",\n"))]", to: "mirror/tasks.json")
+        let arguments = ["import-mirror", folder.path("mirror"), "--config", config]
+        let program = try Program("repairminder-sync", arguments)
+        let limit = ContinuousClock.now + .seconds(60)
+        func size(_ name: String) -> Int {
+            let found = try? FileManager.default.attributesOfItem(atPath: "\(state)/\(name)")
+            return found?[.size] as? Int ?? 0
+        }
+        while ContinuousClock.now < limit, size("home-new.db.restore-wal") < 1 << 20 {
+            try await Task.sleep(for: .milliseconds(2))
+        }
+        await program.signal(SIGKILL)
+        #expect(await program.finish().status != 0)
+        #expect(size("home-new.db") == 0)
+        let (status, output) = try await Program.run("repairminder-sync", arguments)
+        #expect(status == 0 && output.contains("imported 50000 records"), "\(output)")
     }
 }
