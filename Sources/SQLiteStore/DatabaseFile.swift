@@ -46,9 +46,13 @@ package struct DatabaseFile: Sendable {
     }
 
     /// Completes replacements that a crash interrupted; returns the new names of the old files. Call it before each
-    /// opening.
+    /// opening: it also deletes what a crash left of a file that was just being made.
     @discardableResult
     package func finishReplacing() throws -> [String] {
+        // One page has no table yet. Later there is no journal, and a connection that only reads could not undo what it says.
+        if Self.size(of: [path + "-journal"]) > 0, Self.size(of: [path, path + "-wal"]) <= 4096 {
+            for suffix in ["", "-journal"] { unlink(path + suffix) }
+        }
         let url = URL(fileURLWithPath: path)
         let folder = url.deletingLastPathComponent().path
         let prefix = url.lastPathComponent + ".next."

@@ -20,7 +20,12 @@ struct OpeningCheck {
             let present = try Self.names("SELECT name FROM sqlite_schema WHERE type = 'table'", connection)
             guard !present.isEmpty else { return }
             let isMigrated = present.contains("grdb_migrations")
-            if isMigrated { try Migrations.requireKnown(Self.migrations(connection), path: path) }
+            if isMigrated {
+                let applied = try Self.migrations(connection)
+                try Migrations.requireKnown(applied, path: path)
+                // A crash while the file was made.
+                if applied.isEmpty && present.count == 1 { return }
+            }
             guard isMigrated, present.contains("sync_outbox") else {
                 throw CacheError.damaged(
                     "\(path) has another program's tables, or its -wal file belongs to another database")

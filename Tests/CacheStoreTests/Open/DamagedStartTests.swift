@@ -55,4 +55,26 @@ struct DamagedStartTests {
         #expect(error?.damage != nil)
         try await expectWholeQueue(fixture, before)
     }
+
+    @Test("a file whose making was cut off in its first page is made again")
+    func firstPage() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path("cache.db")
+        try Data(count: 4096).write(to: URL(filePath: path))
+        // The journal of a file that had no page before: only a connection that writes could go on.
+        let header: [UInt8] = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7] + Array(repeating: 0, count: 12)
+        let journal = header + [0, 0, 2, 0, 0, 0, 16, 0] + Array(repeating: 0, count: 484)
+        try Data(journal).write(to: URL(filePath: path + "-journal"))
+        #expect(try DatabaseFile(path).finishReplacing().isEmpty)
+        #expect(try TestCache(in: folder).store.isEmpty())
+    }
+
+    @Test("a file whose making was cut off before its first tables is no damaged one")
+    func firstTable() throws {
+        let folder = try TemporaryFolder()
+        let queue = try DatabaseQueue(path: folder.path("cache.db"))
+        try queue.write { try $0.execute(sql: "CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY)") }
+        try queue.close()
+        #expect(try TestCache(in: folder).store.isEmpty())
+    }
 }
