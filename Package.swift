@@ -196,9 +196,8 @@ let package = Package(
         .testTarget(
             name: "RepairminderSyncTests",
             dependencies: [
-                "CLinux", "CacheStore", "ClientGenerator", "EntitySchema", "JSONText", "LocalAPI", "LocalAPIServer",
-                "Secrets", "SocketServer",
-                "SyncEngine", "Upstream",
+                "CLinux", "CacheStore", "ClientGenerator", "ContentStore", "EntitySchema", "JSONText", "LocalAPI",
+                "LocalAPIServer", "Secrets", "SocketServer", "SyncEngine", "Upstream",
                 "repairminder-sync",
                 "TestSupport", .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Crypto", package: "swift-crypto"),

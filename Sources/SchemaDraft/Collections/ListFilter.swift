@@ -74,9 +74,10 @@ struct ListFilter {
         guard !Self.views.contains(Words.folded(parameter.name)) else { return false }
         // A switch for what records show as something else only brings that along: `customer_detail=true`.
         let kinds: [DataShape.Kind] = [.boolean, .unknown]
-        let isMember = member(parameter).map { member in
-            parameter.shape.kind != .boolean || kinds.contains(shapes.shape(of: member).kind)
-        } ?? false
+        let isMember =
+            member(parameter).map { member in
+                parameter.shape.kind != .boolean || kinds.contains(shapes.shape(of: member).kind)
+            } ?? false
         if parameter.isRequired { return parameter.shape.isList || isMember }
         return isMember && preset(parameter) != nil
     }

@@ -177,7 +177,7 @@ extension StateDirectory {
     /// Such a copy, or a file that SQLite keeps beside it; never the database of a schema that is called `copy`.
     private static func isCopy(_ name: String) -> Bool {
         // What `restore` makes beside the database.
-        if [".restore", ".restore.part", ".restore-wal"].contains(where: { name.hasSuffix(".db" + $0) }) { return true }
+        if [".db.restore", ".db.restore.part", ".db.restore-wal"].contains(where: name.hasSuffix) { return true }
         guard name.hasPrefix(copyName) else { return false }
         let rest = name.dropFirst(copyName.count)
         return UUID(uuidString: String(rest.prefix(36))) != nil && rest.dropFirst(36).hasPrefix(".tmp")
