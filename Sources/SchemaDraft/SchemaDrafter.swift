@@ -33,7 +33,7 @@ package struct SchemaDrafter {
                     KeyGuess.isCertain($0.name) && document.shapes.shape(of: $0).isTextOrNumber
                 }
                 guard collections.isEmpty || !isKnown && hasKey else { return nil }
-                let hint = "write pull.call and pull.body, see docs/schema.md#values-in-requests"
+                let hint = "write pull.call and pull.body, see docs/schema/pull.md#values-in-requests"
                 return LeftOut(
                     path: call.path.text, why: .posted, reason: "its list is asked for by POST: \(hint)")
             }

@@ -94,7 +94,7 @@ struct BodyGuess {
             return found
         }
         throw Problem(
-            reason: "it takes \(bodies[0].mediaType), which is not a change of fields: see content in docs/schema.md")
+            reason: "it takes \(bodies[0].mediaType), which is not a change of fields: see docs/schema/push.md#content")
     }
 
     private func encoding(_ body: APIOperation.Body, _ operation: APIOperation) throws(Problem) -> String? {

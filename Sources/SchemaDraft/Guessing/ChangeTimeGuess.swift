@@ -55,7 +55,7 @@ struct ChangeTimeGuess {
         }
         let reason =
             switch field.kind {
-            case .simple("integer"): "\(field.name) is a number, which needs a form: see since.format in docs/schema.md"
+            case .simple("integer"): "\(field.name) is a number, which needs a form: see docs/schema/pull.md"
             case .simple("time") where !field.isOtherTime, .simple("string") where !field.isOtherTime:
                 "the form in which it takes a time was not found"
             default: "\(field.name) is no time in ISO 8601, so change times cannot be compared"

@@ -34,9 +34,9 @@ struct SignInGuess {
         }
         return Found(
             signIn: Guess(.none, nil),
-            todo:
-                "auth: the document signs in by \(schemes[0].name), which the daemon cannot: see docs/schema.md#upstreamauth"
-        )
+            todo: """
+                auth: the document signs in by \(schemes[0].name), which the daemon cannot: see docs/schema/sign-in.md
+                """)
     }
 
     /// Several headers required together: one has the token, and each installation sets the others. Those that are secret, too,

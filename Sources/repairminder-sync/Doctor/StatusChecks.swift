@@ -101,7 +101,7 @@ struct StatusChecks {
             source["error"]?.string.map {
                 .warning(
                     "signals", "\(source.shown("path")): \($0)",
-                    "polling finds the changes meanwhile; see signals in docs/schema.md")
+                    "polling finds the changes meanwhile; see docs/schema/batches-and-signals.md#signals")
             }
         }
     }

@@ -175,7 +175,7 @@ struct ListProbe {
             if names.isEmpty, records.contains(where: { entity.value(of: field, in: $0)?.string != nil }) {
                 return .error(
                     entity.name, "\(field), the change time, has texts in a form that is not read as a time",
-                    "set mode: full; docs/schema.md has the forms under changed_at")
+                    "set mode: full; docs/schema/pull.md has the forms under changed_at")
             }
             return .error(
                 entity.name, "no record has a time at \(field), its change time",

@@ -127,7 +127,7 @@ def check_decisions(looks):
 
 
 def expected_winner(conflict):
-    """The winners that docs/schema.md allows."""
+    """The winners that docs/schema/push.md#conflict allows."""
     rule = conflict["rule"]
     if rule in ("local_wins", "server_wins"):
         return {rule.removesuffix("_wins")}

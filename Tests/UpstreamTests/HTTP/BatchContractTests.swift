@@ -6,13 +6,13 @@ import Upstream
 
 @testable import EntitySchema
 
-/// Drives the examples of docs/schema.md against the reference upstream, which serves each of them.
+/// Drives the examples of docs/schema/batches-and-signals.md against the reference upstream, which serves each of them.
 @Suite("The manual's examples of batches", .serialized)
 struct BatchContractTests {
     /// The YAML blocks of the section "Batches".
     private static func examples() throws -> [String] {
-        let manual = try ProjectFiles.text("docs/schema.md")
-        let section = try #require(manual.components(between: "### Batches\n", and: "\n### "))
+        let manual = try ProjectFiles.text("docs/schema/batches-and-signals.md")
+        let section = try #require(manual.components(between: "## Batches\n", and: "\n## "))
         return section.split(separator: "```yaml\n").dropFirst().compactMap { block in
             block.firstRange(of: "\n```").map { String(block[..<$0.lowerBound]) }
         }
