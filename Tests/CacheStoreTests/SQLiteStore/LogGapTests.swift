@@ -120,8 +120,12 @@ struct LogGapTests {
                 for _ in 0..<mebibytes { try db.execute(sql: "INSERT INTO a VALUES (zeroblob(1048576))") }
             }
         }
-        let held = try reader.makeSnapshot()
-        try held.read { db in _ = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_schema") }
+        func openRead() throws -> DatabaseSnapshot {
+            let snapshot = try reader.makeSnapshot()
+            try snapshot.read { db in _ = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_schema") }
+            return snapshot
+        }
+        let held = try openRead()
         #expect(store.logWarning == nil)
         try await write(mebibytes: 270)
         // The log is copied after the answer.
