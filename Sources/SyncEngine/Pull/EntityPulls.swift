@@ -78,7 +78,9 @@ struct EntityPulls {
     /// fails, as by limits or one page that the upstream cannot serve.
     private func pullList(of entity: Entity, onlyChanges: Bool, _ turn: ListTurn) async throws -> PullSummary? {
         let isDue = try !request.full && !onlyChanges && isFullDue(entity)
-        let isInterrupted = try isDue && store.cursor(of: entity.name).pull != nil
+        // Without a start, its changes were interrupted themselves: it goes on first, since they may be more than a limit allows.
+        let unfinished = try store.cursor(of: entity.name).pull
+        let isInterrupted = isDue && unfinished?.kind == .everything && unfinished?.started != nil
         if isInterrupted { try await pullChanges(of: entity, turn) }
         let summary = try await isolatingFailures(of: entity.name) {
             try await pull(entity, full: request.full || isDue, turn)
@@ -89,22 +91,31 @@ struct EntityPulls {
 
     /// Leaves the error of the full pull, and where it goes on.
     private func pullChanges(of entity: Entity, _ turn: ListTurn) async throws {
-        let full = try store.cursor(of: entity.name)
-        guard let plan = entity.pull, plan.mode != .full,
-            plan.isSince ? plan.covered(by: full) != nil : full.lastFullAt != nil
-        else { return }
+        var full = try store.cursor(of: entity.name)
+        guard try isKnownWhatChanged(of: entity, full) else { return }
         try await store.changeCursor(of: entity.name) { $0.pull = nil }
         var ending: (any Error)?
         do {
             try await isolatingFailures(of: entity.name) { try await pull(entity, full: false, turn) }
         } catch {
             ending = error
+            full.pull?.started = nil
         }
-        try await store.changeCursor(of: entity.name) { ($0.pull, $0.error) = (full.pull, full.error) }
+        try await store.changeCursor(of: entity.name) { [full] in ($0.pull, $0.error) = (full.pull, full.error) }
         if let ending { throw ending }
         guard let reason = full.error else { return }
         let now = environment.now()
         await update { $0.finished(entity.name, error: reason, at: now) }
+    }
+
+    /// Whether a pull that need not be full asks for less than everything.
+    private func isKnownWhatChanged(of entity: Entity, _ cursor: PullCursor) throws -> Bool {
+        guard let plan = entity.pull, plan.window?.opensWithTime != true,
+            try store.windowChange(of: entity, since: cursor.window, at: environment.upstreamTime) == .none
+        else { return false }
+        var cursor = cursor
+        cursor.pull = nil
+        return PullStart(plan: plan, cursor: cursor, full: false).pull.kind != .everything
     }
 
     /// What changed in the other lists while that of one entity takes long. Each of them takes one turn at most: the next one goes
