@@ -96,7 +96,9 @@ struct EntityPulls {
         try await store.changeCursor(of: entity.name) { $0.pull = nil }
         var ending: (any Error)?
         do {
-            try await isolatingFailures(of: entity.name) { try await pull(entity, full: false, turn) }
+            try await isolatingFailures(of: entity.name, readsAll: false) {
+                try await pull(entity, full: false, turn)
+            }
         } catch {
             ending = error
             full.pull?.started = nil
@@ -249,9 +251,11 @@ struct EntityPulls {
 
     /// Returns nil for a failure that concerns this entity only, and records it. Throws a failure that every other
     /// request would meet as well.
+    ///
+    /// `readsAll`: success means that the upstream serves all that is asked for of the entity, so that no limit is known of it.
     @discardableResult
     private func isolatingFailures<Result>(
-        of entity: String, _ body: () async throws -> Result
+        of entity: String, readsAll: Bool = true, _ body: () async throws -> Result
     ) async throws -> Result? {
         await update { $0.started(entity) }
         let stopwatch = Stopwatch(environment.clock)
@@ -264,7 +268,7 @@ struct EntityPulls {
             let now = environment.now()
             await update { $0.finished(entity, error: nil, at: now) }
             try await setError(nil, of: entity)
-            await monitor.noteReadable(entity)
+            if readsAll { await monitor.noteReadable(entity) }
             return result
         } catch let failure as UpstreamError {
             let error = try await monitor.meaning(of: failure, toReadsOf: entity, by: heartbeat)

@@ -79,4 +79,31 @@ struct ThrottledListsTests {
             try await test.until(step: .seconds(5)) { try test.record("a") != nil }
         }
     }
+
+    @Test("stays known while what changed is read and only the full pull, which is due, meets the limit")
+    func limitOfFullPull() async throws {
+        let test = try TestEngine(upstream: FakeUpstream(pageSize: 1))
+        let upstream = test.upstream
+        let day = "2026-01-01T00:00:00Z"
+        try upstream.set("/orders", #"[{"id":"a","updated_at":"\#(day)"},{"id":"b","updated_at":"\#(day)"}]"#)
+        try await test.running { () async throws in
+            try await test.engine.sync(SyncRequest())
+            var cursor = try test.store.cursor(of: "orders")
+            cursor.lastFullAt = test.clock.timestamp - .seconds(86_400)
+            cursor.pull = PullInProgress(kind: .everything, position: "2", seen: 1, started: test.clock.timestamp)
+            try await test.store.setCursor(of: "orders", to: cursor)
+            upstream.onPage {
+                let isFullNext = upstream.pages.last.map { $0.path == "/orders" && $0.since != nil } ?? false
+                let isLast = upstream.pages.last?.position == "2"
+                upstream.failList("/orders", isFullNext && isLast ? .throttled(.seconds(60), "too many") : nil)
+            }
+            await #expect(throws: SyncError.self) { try await test.engine.sync(SyncRequest()) }
+            #expect(test.engine.status().retryAfter != nil, "the first time, everything waits")
+            test.clock.advance(by: .seconds(61))
+            let asked = upstream.pages.count { $0.path == "/parts" }
+            await #expect(throws: SyncError.self) { try await test.engine.sync(SyncRequest()) }
+            #expect(upstream.pages.count { $0.path == "/parts" } > asked)
+            #expect(test.engine.status().retryAfter == nil)
+        }
+    }
 }
