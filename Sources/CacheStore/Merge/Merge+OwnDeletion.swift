@@ -47,26 +47,45 @@ extension Merge {
                 return false
             }
         }
-        return try hasOwn || !moved || hasRelatedChange(besides: now[entity.key]?.plain ?? "")
+        return try hasOwn || !moved || hasRelatedChange(before, now)
     }
 
-    /// Whether a change of another record, of an entity that refers to this one or that this one refers to, was acknowledged a
-    /// moment ago or may have arrived: totals and copies of names move with it. To which record it belongs is not asked, because
-    /// a deletion first takes from the record what refers to it.
-    private func hasRelatedChange(besides key: String) throws -> Bool {
-        let related = context.schema.entities.filter { other in
-            other.references.contains { $0.target == entity.name }
-                || entity.references.contains { $0.target == other.name }
+    /// Whether a change of a record that refers to this one, or to which this one refers, was acknowledged a moment ago or may
+    /// have arrived: totals and copies of names move with it. A deletion first takes from the record what refers to it, so what
+    /// was deleted, or referred to it before, counts as well. Without updates, any field may be the work of others.
+    private func hasRelatedChange(_ before: JSONText, _ now: JSONText) throws -> Bool {
+        guard !entity.push.update.isEmpty, let key = now[entity.key]?.plain else { return false }
+        for (field, target) in entity.references {
+            let parent = (entity.value(of: field, in: now) ?? entity.value(of: field, in: before))?.plain
+            if let parent, try hasChange(of: target, parent, { _ in "changed.record_key = ?2" }) { return true }
         }
-        let names = related.map { "'\($0.name)'" }.joined(separator: ", ")
-        let isOther = "entity IN (\(names)) AND NOT (entity = ?1 AND record_key = ?2)"
-        return try Bool.fetchOne(
+        for table in context.schema.entities.compactMap({ context.table($0.name) }) {
+            let isOther = table.entity.name == entity.name ? "changed.record_key <> ?2 AND " : ""
+            for (field, target) in table.entity.references where target == entity.name {
+                let refers = """
+                    EXISTS (SELECT 1 FROM \(table.name) AS record
+                      WHERE record._key = changed.record_key AND \(table.sql(for: field, of: "record.")) = ?2)
+                    """
+                let isFound = try hasChange(of: table.entity.name, key) {
+                    "\(isOther)(instr(\($0), ?2) > 0 OR \(refers))"
+                }
+                if isFound { return true }
+            }
+        }
+        return false
+    }
+
+    /// Whether there is such a change for which `condition`, given what is known of the values before, holds; `key` is ?2.
+    private func hasChange(of entity: String, _ key: String, _ condition: (_ values: String) -> String) throws -> Bool {
+        try Bool.fetchOne(
             context.db.cachedStatement(
                 sql: """
-                    SELECT EXISTS (SELECT 1 FROM sync_settling WHERE at > ?3 AND \(isOther))
-                      OR EXISTS (SELECT 1 FROM sync_outbox WHERE tried > 0 AND \(isOther))
+                    SELECT EXISTS (SELECT 1 FROM sync_settling AS changed WHERE entity = ?1 AND at > ?3
+                        AND \(condition("iif(kind = 'deleted', ?2, fields)")))
+                      OR EXISTS (SELECT 1 FROM sync_outbox AS changed WHERE entity = ?1 AND tried > 0
+                        AND \(condition("base")))
                     """),
-            arguments: [entity.name, key, (context.now - context.schema.upstream.settle).milliseconds]) ?? false
+            arguments: [entity, key, (context.now - context.schema.upstream.settle).milliseconds]) ?? false
     }
 
     /// Whether the field now has the time of this answer: a change time that the schema does not name.

@@ -153,4 +153,22 @@ struct DeletionBehindEditTests {
         #expect(try conflicts(cache) == 0)
         #expect(try cache.store.readyChanges(limit: 9, at: now).map(\.operation) == [.delete])
     }
+
+    @Test("a change of what belongs to another record explains nothing, nor does any without updates")
+    func unrelated() async throws {
+        let update = #"update: { call: "PATCH /orders/{id}", fields: [notes] }"#
+        let readOnly = Self.ordersAndLines.replacing(update, with: "")
+        for (schema, line) in [(Self.ordersAndLines, "line-2"), (readOnly, "line-1")] {
+            let cache = try TestCache(schema: schema)
+            _ = try await cache.pull("orders", #"[{"id":"order-1","total":1},{"id":"order-2","total":1}]"#)
+            let lines = (1...2).map { #"{"id":"line-\#($0)","order_id":"order-\#($0)","price":1}"# }
+            _ = try await cache.pull("lines", "[\(lines.joined(separator: ","))]")
+            try await cache.store.update("lines", key: line, body: JSONText(parsing: #"{"price":2}"#), at: now)
+            let edit = try await cache.begun()
+            try await cache.store.delete("orders", key: "order-1", at: now)
+            try await cache.store.finish(edit.id, .acknowledged(record: nil), at: now)
+            _ = try await cache.pull("orders", #"[{"id":"order-1","total":2},{"id":"order-2","total":1}]"#)
+            #expect(try conflicts(cache) == 1)
+        }
+    }
 }
