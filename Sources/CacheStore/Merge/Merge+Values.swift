@@ -3,14 +3,16 @@ internal import JSONText
 
 /// What a server makes of the values that it was sent, and sets that both sides have changed.
 extension Merge {
-    /// Whether the server shows a text that was sent earlier, or its normal form. A local text that begins with that one was
-    /// not cut.
-    func isEarlierText(
+    /// Whether the server shows a value that was sent earlier, or the normal form of such a text. A local text that begins with
+    /// that one, or a list with more elements, was not cut.
+    func isEarlier(
         _ server: JSONText, of field: String, _ change: OutboxTable.Entry, _ own: OwnValues
     ) -> Bool {
-        guard server.kind == .string else { return false }
-        return own.contains(server, of: field)
-            || own.sent(field, through: change).contains { own.comparison.mayBe(server, of: field, from: $0) }
+        own.contains(server, of: field)
+            || own.sent(field, through: change).contains {
+                server.kind == .string
+                    ? own.comparison.mayBe(server, of: field, from: $0) : own.comparison.isSame(server, $0, of: field)
+            }
     }
 
     /// The merged value of a field that merges as a set; nil for any other field, and when one side is not a list, or when the

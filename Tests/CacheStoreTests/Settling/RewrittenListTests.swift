@@ -241,6 +241,24 @@ struct RewrittenListTests {
         #expect(try cache.conflictCount() == 0)
     }
 
+    @Test(
+        "nor is a list or object that was sent before its correction what the server made of the corrected one",
+        arguments: [
+            ("tags", #"["The screen is broken now"]"#, #"["The screen is broken now","b"]"#),
+            ("tags", #"["a","b"]"#, #"["a"]"#), ("place", #"{"city":"York","zip":"Y1"}"#, #"{"city":"York"}"#),
+        ])
+    func continuedParts(_ field: String, _ sent: String, _ corrected: String) async throws {
+        let cache = try await cache(#"{"id":"a","tags":[],"place":{}}"#)
+        try await edited(cache, #"{"\#(field)":\#(sent)}"#, then: nil)
+        let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
+        let correction = try JSONText(parsing: #"{"\#(field)":\#(corrected)}"#)
+        try await cache.store.correct(change.id, setting: correction, at: now)
+        try await cache.send(.waiting(PushFailure(.timeout, message: "no answer"), at: now, counted: true))
+        _ = try await cache.pull("orders", #"[{"id":"a","\#(field)":\#(sent)}]"#)
+        #expect(try cache.store.readyChanges(limit: 1, at: now).first?.body[field]?.text == corrected)
+        #expect(try cache.conflictCount() == 0)
+    }
+
     @Test("a list that was set back to what it was before is shown as the server has it")
     func setBack() async throws {
         let cache = try await cache(#"{"id":"a","tags":[{"id":1,"n":1}]}"#)
