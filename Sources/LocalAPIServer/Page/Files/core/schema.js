@@ -57,13 +57,11 @@ class Entity {
 /** The names of a place, of which one with a dot stands in quotes. */
 const steps = (place) => [...place.matchAll(/"([^"]*)"|[^.]+/g)].map((match) => match[1] ?? match[0]);
 
-/** What is there: in a list, a number names an element, `rel=next` the first that has this value, and `*` all. */
+/** What is there: in a list, a number names an element, and `*` all. */
 function follow(value, [step, ...rest]) {
   if (step === undefined) return value;
   if (!Array.isArray(value)) return follow(value?.[step], rest);
   if (step === "*") return value.map((one) => follow(one, rest)).filter((one) => one !== undefined);
-  const [name, wanted] = step.split("=");
-  if (wanted !== undefined) return follow(value.find((one) => one?.[name] === wanted), rest);
   return /^-?\d+$/.test(step) ? follow(value.at(Number(step)), rest) : undefined;
 }
 
