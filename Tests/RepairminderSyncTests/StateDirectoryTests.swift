@@ -304,7 +304,7 @@ import Testing
         let others = ["copy-new.db", "copy-\(id).tmp.db", "copy-of-mine.tmp", "shop-a.db.restore.db"]
         let copies = [
             "copy-\(id).tmp", "copy-\(id).tmp.part", "copy-\(id).tmp.part-journal", "shop-1.db.restore",
-            "shop-1.db.restore.part",
+            "shop-1.db.restore.part", "shop-1.db.restore-shm",
         ]
         for name in others + copies { try Data().write(to: URL(filePath: "\(folder)/\(name)")) }
         let now = Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))

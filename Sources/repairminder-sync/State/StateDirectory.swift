@@ -176,8 +176,8 @@ extension StateDirectory {
 
     /// Such a copy, or a file that SQLite keeps beside it; never the database of a schema that is called `copy`.
     private static func isCopy(_ name: String) -> Bool {
-        // What `restore` makes beside the database.
-        if [".db.restore", ".db.restore.part", ".db.restore-wal"].contains(where: name.hasSuffix) { return true }
+        // What `restore` and `import-mirror` make beside the database.
+        if name.contains(/\.db\.restore(\.part)?(-\w+)?$/) { return true }
         guard name.hasPrefix(copyName) else { return false }
         let rest = name.dropFirst(copyName.count)
         return UUID(uuidString: String(rest.prefix(36))) != nil && rest.dropFirst(36).hasPrefix(".tmp")
