@@ -101,8 +101,9 @@ actor Connection {
             }
         } catch let refusal as Refusal {
             phase = .closing
-            holdNothing()
             let problem = ResponseWriter.problem(refusal, forgetsCookies: parser.isFullOfCookies)
+            parser.discard()  // before others may have its room: the caller decides how long this connection stays
+            holdNothing()
             let (head, response) = try written(problem, closes: true)
             if case .bytes(let body) = response.body { try await send(head, parser.isHead ? [] : body) }
         }

@@ -106,4 +106,17 @@ import Testing
         #expect(Self.parse([[UInt8](plain.utf8)[...]], limits: limits).refusal?.status == status)
         #expect(Self.parse([[UInt8](chunked.utf8)[...]], limits: limits).refusal?.status == status)
     }
+
+    @Test("a body that is given up takes no memory any more")
+    func discarded() throws {
+        var parser = RequestParser(limits: ServerLimits())
+        let body = String(repeating: "b", count: 50_000)
+        Array("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 60000\r\n\r\n\(body)".utf8).withUnsafeBytes {
+            parser.append($0)
+        }
+        #expect(try parser.next() == nil)
+        #expect(parser.heldBytes >= 50_000)
+        parser.discard()
+        #expect(parser.heldBytes == 0)
+    }
 }

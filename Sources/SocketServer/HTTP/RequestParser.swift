@@ -97,6 +97,12 @@ package struct RequestParser {
 
     package mutating func append(_ bytes: UnsafeRawBufferPointer) { buffer.append(bytes) }
 
+    /// Frees all that has arrived and was not returned. Do not use a parser again after that, either.
+    package mutating func discard() {
+        body = []
+        buffer = InputBuffer(usualCapacity: limits.readAheadBytes)
+    }
+
     /// The next request, or nil when more bytes are needed. Read a streamed body to its end with `piece` before the
     /// next call.
     package mutating func next() throws(Refusal) -> Message? {
