@@ -36,7 +36,10 @@ enum PartialAnswer {
         if !known.contains("errors"), isFilled(envelope["errors"]) { return "errors" }
         if !known.contains("error"), isError(envelope["error"], isBlank: isBlank) { return "error" }
         // With records, it is about something else.
-        return isBlank ? denials.first { !known.contains($0) && envelope[$0]?.boolean == false } : nil
+        guard isBlank else { return nil }
+        // JSend.
+        if !known.contains("status"), ["error", "fail"].contains(envelope["status"]?.string) { return "status" }
+        return denials.first { !known.contains($0) && envelope[$0]?.boolean == false }
     }
 
     /// Whether it is a part of a list, and does not say which.

@@ -52,6 +52,8 @@ struct PartialAnswerTests {
         arguments: [
             (#"{"success":false,"message":"license expired"}"#, "success"), (#"{"ok":false}"#, "ok"),
             (#"{"error":"token expired"}"#, "error"), (#"{"error":"OK","success":true}"#, nil), (#"{"error":""}"#, nil),
+            (#"{"status":"error","message":"database"}"#, "status"), (#"{"status":"fail"}"#, "status"),
+            (#"{"status":"success"}"#, nil), (#"{"status":"failed jobs"}"#, nil), (#"{"status":500}"#, nil),
         ] as [(String, String?)])
     func refusal(_ envelope: String, _ member: String?) throws {
         #expect(try found(envelope, isBlank: true) == member)
