@@ -5,7 +5,7 @@ internal import CacheStore
 /// A gap that every pull sees belongs to the list: it is reported, the list is no longer read twice for it, and the list
 /// never shows which records are gone.
 struct ListGap: Equatable {
-    /// The list's total minus the records that it showed.
+    /// The list's total minus the records that it showed. How many a page lacks may differ each time, and counts as 0.
     var total: Int
     /// How many records it showed twice, and a digest of which ones.
     var twice: Int
@@ -19,7 +19,7 @@ struct ListGap: Equatable {
     /// Nil without a gap.
     init?(total: Int, repeated: Set<Int64>, isPartial: Bool = false) {
         guard total != 0 || !repeated.isEmpty || isPartial else { return nil }
-        self.total = total
+        self.total = isPartial ? 0 : total
         self.isPartial = isPartial
         twice = repeated.count
         digest = repeated.sorted().reduce(0) { ($0 &* 31) &+ $1 }

@@ -17,6 +17,13 @@ struct ListGapTests {
         #expect(gap.noted(after: "\(Int.max) 1/0/0").times == ListGap.enough)
     }
 
+    @Test("one that says that it lacks records is counted whatever its total is")
+    func partial() throws {
+        let first = try #require(ListGap(total: 3, repeated: [], isPartial: true))
+        let second = try #require(ListGap(total: 5, repeated: [], isPartial: true))
+        #expect(second.noted(after: first.noted(after: nil).text).times == 2)
+    }
+
     private func page(_ numbers: Range<Int>) -> String {
         JSONText.array(numbers.map { .object(["id": .string("k\($0)")]) }).text
     }
