@@ -209,7 +209,8 @@ struct EntityPulls {
             now: environment.now, schema: environment.schema,
             serverNow: { [environment] in environment.clockOffset().map { environment.now() + $0 } },
             space: { [store] in store.space },
-            deletionGuard: DeletionGuard(share: settings.deleteGuard, confirmed: request.deletes), turn: turn
+            deletionGuard: DeletionGuard(share: settings.deleteGuard, confirmed: request.deletes), turn: turn,
+            waitsOut: { [monitor, heartbeat] in try await monitor.waitsOut($0, inListOf: $1, by: heartbeat) }
         ) { [update] seen, total in
             if let entity { await update { $0.progressed(entity, seen: seen, total: total) } }
         }

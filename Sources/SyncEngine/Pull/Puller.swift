@@ -18,6 +18,8 @@ struct Puller: Sendable {
     let deletionGuard: DeletionGuard
     /// Nil for a list that others need not wait for.
     var turn: ListTurn?
+    /// Waits if the upstream asks for it in the middle of a list; false if the list has to be left.
+    var waitsOut: @Sendable (UpstreamError, _ entity: String) async throws -> Bool = { _, _ in false }
     /// Called after each page with the records seen so far and the upstream's total.
     let progress: @Sendable (_ seen: Int, _ total: Int?) async -> Void
 

@@ -106,4 +106,23 @@ struct ThrottledListsTests {
             #expect(test.engine.status().retryAfter == nil)
         }
     }
+
+    @Test("reads a list in one go, so that deletions are found, if it asks to wait with every second page")
+    func limitOfPages() async throws {
+        let test = try TestEngine()
+        let upstream = test.upstream
+        let ids = ["a", "b", "c", "d", "e"].map { #"{"id":"\#($0)"}"# }
+        try upstream.set("/parts", "[\(ids.joined(separator: ","))]")
+        upstream.onPage {
+            let isEven = upstream.pages.count { $0.path == "/parts" }.isMultiple(of: 2)
+            upstream.failList("/parts", isEven ? nil : .throttled(.seconds(5), "too many"))
+        }
+        try await test.running {
+            try await test.until { try test.record("e", "parts") != nil }
+            try upstream.set("/parts", "[\(ids.dropLast().joined(separator: ","))]")
+            await test.engine.requestSync(SyncRequest(full: true))
+            try await test.until { try test.record("e", "parts") == nil }
+            #expect(try test.record("d", "parts") != nil)
+        }
+    }
 }

@@ -24,6 +24,8 @@ struct PageReader: Sendable {
     /// The most pages that are fetched before they are written, and the most bytes after which no other is.
     private static let mostAhead = 8
     private static let mostBytes = 4 << 20
+    /// How often the upstream may ask to wait with one page.
+    private static let mostWaits = 3
 
     init(_ puller: Puller, _ entity: Entity, _ plan: PullPlan, from pull: PullInProgress) {
         self.puller = puller
@@ -47,7 +49,7 @@ struct PageReader: Sendable {
     /// Nil after the last page.
     mutating func read() async throws -> FetchedPage? {
         guard var pull = next else { return nil }
-        var fetched = try await puller.fetch(entity.name, plan, pull)
+        var fetched = try await fetch(pull)
         if let again = try await pageBefore(fetched, at: pull) { (pull, fetched) = again }
         before = pull
         // A pull goes on where it was interrupted, or again from the page before.
@@ -66,6 +68,18 @@ struct PageReader: Sendable {
         passingDelta = fetched.page.passingDelta
         next = pull.position == nil ? nil : pull
         return fetched
+    }
+
+    /// Only a list that is read in one go shows deletions, so one whose pages go over a limit is not left each time.
+    private func fetch(_ pull: PullInProgress) async throws -> FetchedPage {
+        for _ in 0..<Self.mostWaits {
+            do {
+                return try await puller.fetch(entity.name, plan, pull)
+            } catch let error as UpstreamError where before != nil {
+                guard try await puller.waitsOut(error, entity.name) else { throw error }
+            }
+        }
+        return try await puller.fetch(entity.name, plan, pull)
     }
 
     /// Before an empty page counts as the end of the list, reads the page before it again if the two are joined by its last
