@@ -15,6 +15,23 @@ extension CacheStore {
         }
     }
 
+    /// Whether an older change, not sent yet, takes one of this change's values from another record.
+    package func isFreeing(valuesOf change: OutboxChange) throws -> Bool {
+        try read { db in
+            try Bool.fetchOne(
+                db.cachedStatement(sql: Self.freedSQL),
+                arguments: [change.entity, change.id, change.key, change.storedBody.text]) ?? false
+        }
+    }
+
+    private static let freedSQL = """
+        SELECT EXISTS (
+          SELECT 1 FROM sync_outbox older, json_each(older.base) freed
+          JOIN json_each(?4) wanted ON wanted.key = freed.key AND wanted.atom = freed.atom
+          WHERE older.entity = ?1 AND older.id < ?2 AND older.record_key <> ?3 AND older.operation <> 'create'
+            AND older.state <> \(OutboxState.failed.sql) AND freed.type IN ('text', 'integer'))
+        """
+
     func outboxChange(_ row: Row, _ db: Database) throws -> OutboxChange? {
         // A change of an entity that the schema no longer has stays until the schema has it again.
         guard let entity = schema[row["entity"]] else { return nil }

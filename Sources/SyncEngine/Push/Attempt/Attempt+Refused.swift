@@ -21,9 +21,9 @@ extension Attempt {
                 return try await outcome(ofRepeat: failure)
             case .update:
                 if let outcome = try await shown(after: failure) { return outcome }
-                return try isTooEarly() ? waitsForEarlierAttempt(failure) : .failed(failure)
+                return try isTooEarly() ? waitsForEarlierAttempt(failure) : refusal(failure)
             case .delete: return try await outcome(ofDeletion: failure)
-            case .create: return .failed(failure)
+            case .create: return try refusal(failure)
             }
         } catch UpstreamError.barred(let status, let message, _) where status != 402 && status != 403 {
             return try await outcome(ofBar: status, message, isLookUp: true)
@@ -36,6 +36,12 @@ extension Attempt {
             let failure = change.operation == .create ? unclear(failure) : failure
             return try await outcome(ofDoubt: error, failure)
         }
+    }
+
+    /// The change fails. The upstream may keep a value unique that an older change takes from another record: until that is sent,
+    /// the change is tried again.
+    func refusal(_ failure: PushFailure) throws -> PushOutcome {
+        try store.isFreeing(valuesOf: change) ? again(failure) : .failed(failure)
     }
 
     /// That the record has what was sent, or was deleted. Nil if it shows neither, or cannot be read. Throws if the account is

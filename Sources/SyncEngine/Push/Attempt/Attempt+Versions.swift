@@ -22,7 +22,7 @@ extension Attempt {
             }
             if change.operation == .delete, entity.isDeleted(found.record) { return .acknowledged(record: nil) }
             let isRule = isRule(failure, base, found)
-            return isRule ? .failed(failure.classified(as: .refused)) : again(failure, atOnce: true)
+            return isRule ? try refusal(failure.classified(as: .refused)) : again(failure, atOnce: true)
         }
     }
 
@@ -68,7 +68,7 @@ extension Attempt {
             {
                 return .acknowledged(record: found.record, version: found.version)
             }
-            return change.isTried ? try await outcome(ofRepeat: failure) : .failed(failure)
+            return change.isTried ? try await outcome(ofRepeat: failure) : try refusal(failure)
         }
         ending.appliedNothing = ending.error == nil && !change.isTried
         return ending

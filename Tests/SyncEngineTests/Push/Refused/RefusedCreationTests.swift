@@ -55,6 +55,29 @@ struct RefusedCreationTests {
         #expect(test.upstream.pushes.count == 3)
     }
 
+    @Test(
+        "is tried again while an older change takes one of its values from another record",
+        arguments: [Operation.delete, .update],
+        [UpstreamError.refused(status: 422, "taken"), .changed(status: 409, "taken")])
+    func freedValue(_ operation: Operation, _ error: UpstreamError) async throws {
+        let creation = "create: { call: POST /orders }"
+        let test = try await TestEngine.with(
+            TestEngine.shop.replacing(
+                creation, with: #"\#(creation)\#n      delete: { call: "DELETE /orders/{id}" }"#))
+        if operation == .delete {
+            try await test.store.delete("orders", key: "a", at: test.clock.timestamp)
+        } else {
+            try await test.change("a", #"{"notes":"other"}"#)
+        }
+        _ = try await test.create(#"{"notes":"n"}"#)
+        test.upstream.fail(.unclear(status: 500, "oops"))
+        test.upstream.fail(error)
+        try await send(test)
+        #expect(try test.store.pendingCount() == PendingCount(pending: 2, failed: 0))
+        try await send(test)
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+    }
+
     @Test("may have arrived if it is locked after an answer that was lost, so it counts as no refused one")
     func lockedAfterLost() async throws {
         let test = try await test(TestEngine.shop)
