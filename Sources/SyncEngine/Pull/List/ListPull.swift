@@ -22,16 +22,14 @@ struct ListPull {
         get { progress.cursor }
         set { progress.cursor = newValue }
     }
-    /// True for a second pass: it succeeds even if the reported total differs from the number of records served.
-    private let takesGaps: Bool
+    /// A second pass succeeds even if the reported total differs from the number of records served.
+    private let isSecond: Bool
     /// An earlier part of this pull, or its first pass, brought something new.
     private let wroteBefore: Bool
     /// A full pull was requested, or the window needs one.
     private let isFullNeeded: Bool
     /// The cache has all that the window includes, but for what changed.
     private let isNarrower: Bool
-    /// The list disagrees with itself as it always does.
-    private var isUsualGap = false
 
     /// `first` is the summary of the first pass, for a second one.
     init(_ puller: Puller, _ entity: Entity, _ plan: PullPlan, full: Bool, after first: PullSummary? = nil) throws {
@@ -51,7 +49,7 @@ struct ListPull {
         isFullNeeded = full
         isResumed = pull.position != nil
         stopwatch = Stopwatch(puller.clock)
-        takesGaps = first != nil
+        isSecond = first != nil
         wroteBefore = first?.wrote ?? (cursor.pull != nil)
         children = plan.details.filter(\.isInList).map { puller.childReader(entity, $0) }
         progress.rows = try puller.store.rowCount(of: entity.name)
@@ -59,9 +57,6 @@ struct ListPull {
     }
 
     private var pull: PullInProgress { progress.pull }
-
-    /// False for lists in which no record can slide past the pages, or in which one may be named for each of its changes.
-    private var showsEachOnce: Bool { [.everything, .changes, .widening].contains(pull.kind) }
 
     var pullsEverything: Bool { pull.kind == .everything }
 
@@ -80,23 +75,15 @@ struct ListPull {
             try await forget()
             throw endless.reason
         }
-        try noteGap()
-        if hasGap, !takesGaps {
+        let end = ListEnd(of: list, progress, isWhole: isWhole, isSecond: isSecond)
+        cursor.listGap = end.noted
+        if end.hasGap, !isSecond {
             try await forget()
         } else {
-            try await finish()
+            try await finish(end)
         }
-        progress.summary.hasGap = hasGap
+        progress.summary.hasGap = end.hasGap
         return summary
-    }
-
-    /// Counts how often the list disagreed with itself in the same way.
-    private mutating func noteGap() throws {
-        guard isEnded, !isUnstable else { return }
-        // What is usual is known of the list of everything.
-        let noted = gap?.noted(after: pull.list == .changes ? nil : cursor.listGap)
-        isUsualGap = noted.map { $0.times >= ListGap.enough } ?? false
-        if pullsEverything { cursor.listGap = noted?.text }
     }
 
     // MARK: Pages
@@ -167,7 +154,7 @@ struct ListPull {
         progress.pull = PullInProgress(
             kind: pull.kind, list: plan.list(of: pull.kind), since: pull.since, delta: pull.delta, until: pull.until,
             started: puller.now(), window: pull.window, wentBack: pull.wentBack)
-        if showsEachOnce {
+        if pull.showsEachOnce {
             let nothing = try puller.store.startDeletionSweep(of: entity.name, window: window(moved: .seconds(-300)))
             progress.seen = nothing
             if nothing.knownUpTo == 0 { progress.pull.began = nothing.position }
@@ -232,35 +219,6 @@ struct ListPull {
 
     // MARK: The end
 
-    /// The list may have shown less than there is. A gap that it always has does not count.
-    private var hasGap: Bool { isEnded && (isUnstable || gap != nil && !isUsualGap) }
-
-    private var isEnded: Bool { isWhole && pull.position == nil }
-
-    private var gap: ListGap? { progress.gap(of: list) }
-
-    /// A record changed while the pull was under way, and another one may have slid past its pages.
-    private var isUnstable: Bool { progress.seen?.hasChanged ?? false || list.totalMoved && showsEachOnce }
-
-    /// A record may not have been on any page.
-    private var hasMoved: Bool {
-        let repeats = progress.seen?.repeated.isEmpty == false
-        return isUnstable && !hasOnlyGrown || !isUsualGap && (repeats || progress.lack(of: list) != nil)
-    }
-
-    /// Records came to the end of the list while it was read, and nothing else happened: each was on a page. A busy upstream
-    /// grows during each long pull, so the watermark must move then.
-    private var hasOnlyGrown: Bool {
-        progress.seen?.hasChanged != true && !list.totalShrank && list.total != nil && gap == nil
-    }
-
-    /// Why the list cannot show which records are gone, in words; nil if it can. Only after a full pull.
-    private var doubt: String? {
-        list.cut ?? shuffled ?? (isUnstable ? "it changed while it was read" : gap?.words ?? summary.namelessWords)
-    }
-
-    private var shuffled: String? { takesGaps && isUnstable ? progress.shuffled(reader) : nil }
-
     /// Makes the next pull begin at the first page.
     private mutating func forget() async throws {
         guard cursor.pull != nil || cursor.listGap != nil || pull.wentBack, pull.kind != .newest else { return }
@@ -268,36 +226,36 @@ struct ListPull {
         try await puller.store.setCursor(of: entity.name, to: cursor)
     }
 
-    private mutating func finish() async throws {
-        moveWatermark()
-        keepToken()
-        if !countsAsFull, !isUsualGap { progress.summary.delay = progress.lack(of: list) }
+    private mutating func finish(_ end: ListEnd) async throws {
+        moveWatermark(end)
+        keepToken(end)
+        if !countsAsFull, !end.isUsualGap { progress.summary.delay = end.lack }
         cursor.pull = nil
         cursor.lastSyncedAt = puller.now()
         cursor.error = nil
-        let childrenAreOpen = try await resolveChildren()
+        let childrenAreOpen = try await resolveChildren(end)
         if countsAsFull {
             if isRemembered { cursor.lastFullAt = puller.now() }
             cursor.window = pull.window
             cursor.total = plan.window == nil ? nil : list.total ?? pull.seen
-            try await resolveUnseen()
+            try await resolveUnseen(end)
         } else if widens ? isWhole : isNarrower {
             cursor.window = pull.window
         }
-        if childrenAreOpen || (wroteBefore || summary.wrote) && progress.isCut(list) { cursor.lastFullAt = nil }
-        if !countsAsFull, let doubt = progress.doubt(of: list) { try await puller.noteList(doubt, of: entity.name) }
+        if childrenAreOpen || (wroteBefore || summary.wrote) && end.mayBeCut { cursor.lastFullAt = nil }
+        if !countsAsFull, let doubt = end.doubtOfChanges { try await puller.noteList(doubt, of: entity.name) }
         try await resolveTombstones()
         try await puller.store.setCursor(of: entity.name, to: cursor)
         if countsAsFull { try await puller.judge.learn(of: entity) }
     }
 
     /// True when the next pull has to read all parents again.
-    private mutating func resolveChildren() async throws -> Bool {
+    private mutating func resolveChildren(_ end: ListEnd) async throws -> Bool {
         var isOpen = false
         for detail in children.map(\.detail) {
             try await puller.noteParts(summary, of: detail, entity, isFull: countsAsFull)
             let missing = summary.children[detail.entity]?.missing ?? [:]
-            let outcome = try await puller.resolve(missing, of: entity, detail, isFull: countsAsFull && !hasGap)
+            let outcome = try await puller.resolve(missing, of: entity, detail, isFull: countsAsFull && !end.hasGap)
             progress.summary.children[detail.entity, default: ChildOutcome()].deleted += outcome.deleted
             isOpen = isOpen || outcome.isOpen
         }
@@ -316,23 +274,23 @@ struct ListPull {
     /// already read. Minus an hour, too, if the list counts more than it shows. A pull that brought nothing new writes nothing,
     /// except that a long newest-first pull saves the next one the pages that this one knew. Nothing moves while a record may
     /// have slid past the pages, nor after a full pull from a server that is behind: it is before what that took back.
-    private mutating func moveWatermark() {
+    private mutating func moveWatermark(_ end: ListEnd) {
         let wentFar = pull.kind == .newest && list.pages > 1
-        guard !hasMoved, isWhole, !widens, !pull.wentBack || cursor.watermark == nil,
+        guard !end.mayLack, isWhole, !widens, !pull.wentBack || cursor.watermark == nil,
             wroteBefore || summary.wrote || cursor.watermark == nil || wentFar,
             let latest = pull.latest.flatMap(Timestamp.init(iso8601:)), puller.isPlausible(latest)
         else { return }
         // Only the time of day survives from an earlier process; it may have been set meanwhile.
         let since = isResumed ? pull.started.map { puller.now().since($0) } : nil
-        let late = progress.isShort(list) ? Duration.seconds(3600) : .zero
+        let late = end.isShort ? Duration.seconds(3600) : .zero
         let reached = latest - max(stopwatch.duration, since ?? .zero) - late
         cursor.watermark = max(cursor.watermark ?? "", reached.description)
     }
 
     /// Keeps what the last page says to ask with next time. Like the watermark, it stays as it is while a record may have
     /// been missed.
-    private mutating func keepToken() {
-        guard let token = plan.deltaToken, isWhole, !hasMoved else { return }
+    private mutating func keepToken(_ end: ListEnd) {
+        guard let token = plan.deltaToken, isWhole, !end.mayLack else { return }
         if let delta = reader.delta {
             cursor.delta = delta
         } else if pullsEverything, pull.seen > 0 {
@@ -363,18 +321,18 @@ struct ListPull {
             """
     }
 
-    private mutating func resolveUnseen() async throws {
+    private mutating func resolveUnseen(_ end: ListEnd) async throws {
         let untested = try await noteUntested()
-        let reported = list.cut ?? (isUsualGap ? gap?.words : shuffled) ?? untested
-        if reported != nil || !isUnstable { try await puller.noteList(reported, of: entity.name) }
+        let reported = list.cut ?? (end.isUsualGap ? end.gap?.words : end.shuffled) ?? untested
+        if reported != nil || !end.isUnstable { try await puller.noteList(reported, of: entity.name) }
         cursor.heldDeletions = 0
         cursor.held = reported.map { "the list of \(entity.name) is not believed: \($0)" }
         guard var seen = progress.seen, seen.knownUpTo > 0 else { return }
         seen.limit(to: try window(moved: .seconds(300)))
         let sweep = UnseenSweep(
-            puller: puller, entity: entity, seen: seen, listed: pull.seen, doubt: doubt,
+            puller: puller, entity: entity, seen: seen, listed: pull.seen, doubt: end.doubt,
             answered: (pull.started ?? puller.now()) - (list.age ?? .zero),
-            isConfirmed: puller.deletionGuard.confirmed.contains(entity.name) && !isUnstable)
+            isConfirmed: puller.deletionGuard.confirmed.contains(entity.name) && !end.isUnstable)
         let outcome = try await sweep.run()
         progress.summary.deleted += outcome.deleted
         if outcome.isOpen { cursor.lastFullAt = nil }
