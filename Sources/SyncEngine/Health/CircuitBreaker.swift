@@ -11,6 +11,8 @@ struct CircuitBreaker: Equatable {
     /// Nil while its answers are more than failures.
     private(set) var outage: String?
     private(set) var unauthorized: String?
+    /// The token was refused to changes only, and to no read.
+    private(set) var isRefusedByChanges = false
     private var failures = 0
     /// The entities of the consecutive failures.
     private(set) var failing: Set<String> = []
@@ -108,7 +110,11 @@ struct CircuitBreaker: Equatable {
 
     mutating func hold(until time: Timestamp) { heldUntil = max(time, heldUntil ?? time) }
 
-    mutating func refuse(_ message: String) { unauthorized = message }
+    /// The token was refused to a change, or to any other request.
+    mutating func refuse(_ message: String, byChange: Bool) {
+        isRefusedByChanges = byChange && (isRefusedByChanges || unauthorized == nil)
+        unauthorized = message
+    }
 
     mutating func retryAuthorization() { unauthorized = nil }
 }

@@ -37,11 +37,7 @@ actor HealthMonitor {
     var lists = ThrottledLists()
     private(set) var freshness: Freshness
     private var budget = RetryBudget()
-    /// Attempts under way that the budget was charged for.
-    private var charged: Set<Int64> = []
     private var isAskingElsewhere = false
-    /// The token was refused to changes only, and to no read.
-    private var isRefusedByChanges = false
     /// Entities whose reads are answered 401 although the token is valid: see `meaning`.
     private var unreadable: Set<String> = []
 
@@ -122,8 +118,7 @@ actor HealthMonitor {
             // One change at a time tries again, and all else finds out by itself whether the token counts.
             if origin.isChange, bar.isSet { return await account.doubt() }
             environment.log.error("the upstream does not accept the token", metadata: ["error": "\(message)"])
-            isRefusedByChanges = origin.isChange && (isRefusedByChanges || breaker.unauthorized == nil)
-            breaker.refuse(message)
+            breaker.refuse(message, byChange: origin.isChange)
             await account.forget()
         case .barred: breaker.answered()
         case nil, .locked, .changed, .gone, .refused, .another, .malformed: noteAnswer(origin)
@@ -259,8 +254,7 @@ actor HealthMonitor {
             return true
         }
         guard budget.wait(at: time) == .zero else { return false }
-        budget.spend(at: time, jitter: environment.schedule.jitter)
-        charged.insert(change)
+        budget.spend(on: change, at: time, jitter: environment.schedule.jitter)
         return true
     }
 
@@ -287,14 +281,12 @@ actor HealthMonitor {
     func noteBegin(of change: Int64) { bar.begin(change) }
 
     func noteEnd(of change: Int64) {
-        charged.remove(change)
+        budget.end(change)
         bar.end(change)
     }
 
     /// The change was only looked up, which shows nothing about whether changes are accepted.
-    func noteLookUp(of change: Int64) {
-        if charged.remove(change) != nil { budget.takeBack() }
-    }
+    func noteLookUp(of change: Int64) { budget.takeBack(change) }
 
     /// Call this when a sync is asked for: the next change may find out at once whether changes get through. The changes
     /// that were barred wait for times of their own, which end too. Others wait for other reasons, and their attempts count.
@@ -327,7 +319,7 @@ actor HealthMonitor {
         let verdict = bar.bar(
             change, message, hasOthers: hasOthers, cause: cause, at: environment.monotonicNow(),
             jitter: environment.schedule.jitter)
-        if cause == .token, wasBarred, isRefusedByChanges { breaker.retryAuthorization() }
+        if cause == .token, wasBarred, breaker.isRefusedByChanges { breaker.retryAuthorization() }
         // Maintenance may end with an account that is refused. A refused token was logged with the first answer.
         if bar.isSet, before.isSet ? before.cause != bar.cause : cause != .token { logBar(message) }
         return verdict

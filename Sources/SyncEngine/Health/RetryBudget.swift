@@ -12,6 +12,8 @@ struct RetryBudget: Equatable {
     private var jitter = 1.0
     private var lastTrial: Timestamp?
     private var trialBefore: Timestamp?
+    /// Changes under way that were paid for.
+    private var paidFor: Set<Int64> = []
 
     private static let reserve = 30
     private static let most = 100
@@ -45,7 +47,8 @@ struct RetryBudget: Equatable {
     mutating func earn() { tenths = min(tenths + 1, Self.most) }
 
     /// A change is sent again. `jitter` multiplies the wait for the next trial.
-    mutating func spend(at now: Timestamp, jitter: Double = 1) {
+    mutating func spend(on change: Int64, at now: Timestamp, jitter: Double = 1) {
+        paidFor.insert(change)
         guard isExhausted else { return tenths -= Self.price }
         trials += 1
         self.jitter = jitter
@@ -53,12 +56,16 @@ struct RetryBudget: Equatable {
         lastTrial = now
     }
 
-    /// The change that was paid for last was not sent after all.
-    mutating func takeBack() {
+    /// The change was not sent after all.
+    mutating func takeBack(_ change: Int64) {
+        guard paidFor.remove(change) != nil else { return }
         guard trials > 0 else { return tenths = min(tenths + Self.price, Self.most) }
         trials -= 1
         lastTrial = trialBefore
     }
+
+    /// The attempt of the change is over: it was sent.
+    mutating func end(_ change: Int64) { paidFor.remove(change) }
 
     /// Changes are accepted, or refused for good: in both cases the upstream works.
     mutating func fill() {

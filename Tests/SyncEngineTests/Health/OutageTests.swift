@@ -170,14 +170,14 @@ struct OutageTests {
         for _ in 1...20 { budget.earn() }
         var repetitions = 0
         while !budget.isExhausted {
-            budget.spend(at: now)
+            budget.spend(on: 1, at: now)
             repetitions += 1
         }
         #expect(repetitions == 5)
         var time = now
         var waits: [Duration] = []
         for _ in 1...8 {
-            budget.spend(at: time)
+            budget.spend(on: 1, at: time)
             waits.append(budget.wait(at: time))
             time = time + budget.wait(at: time)
         }
@@ -190,14 +190,14 @@ struct OutageTests {
     func lookUpsAreFree() {
         var budget = RetryBudget()
         let full = budget
-        budget.spend(at: now)
-        budget.takeBack()
+        budget.spend(on: 1, at: now)
+        budget.takeBack(1)
         #expect(budget == full)
-        while !budget.isExhausted { budget.spend(at: now) }
-        budget.spend(at: now)
+        while !budget.isExhausted { budget.spend(on: 1, at: now) }
+        budget.spend(on: 1, at: now)
         let wait = budget.wait(at: now)
-        budget.spend(at: now + wait)
-        budget.takeBack()
+        budget.spend(on: 1, at: now + wait)
+        budget.takeBack(1)
         #expect(budget.wait(at: now) == wait && budget.allowance(at: now + wait) == .trial)
     }
 
