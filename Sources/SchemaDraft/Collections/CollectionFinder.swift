@@ -7,8 +7,7 @@ struct CollectionFinder {
     private let calls: [String: [APIOperation]]
     /// What the paths name, in the singular and folded.
     private let others: Set<String>
-    /// The forms of the paths of GETs that end with a name right below a record, by that name.
-    private let below: [String: Set<String>]
+    private let records: RecordPathFinder
     /// What identifies a record only together, by the form of the list's path: `/lines(order={order},rank={rank})`.
     private let together: [String: [String]]
 
@@ -23,11 +22,7 @@ struct CollectionFinder {
             document.operations.flatMap(\.path.segments).filter { !$0.contains("{") }.map {
                 Words.folded(Words.singular($0))
             })
-        below = document.operations.reduce(into: [:]) { below, operation in
-            let names = PathPattern.withoutJSON(operation.path.segments)
-            guard operation.method == "GET", names.count > 1, names[names.count - 2].contains("{") else { return }
-            below[names[names.count - 1], default: []].insert(PathPattern.form(names))
-        }
+        records = RecordPathFinder(document, calls)
         together = document.operations.reduce(into: [:]) { together, operation in
             let last = operation.path.lastSegment
             let names = PathPattern.parameters(last)
@@ -53,9 +48,7 @@ struct CollectionFinder {
             look(at: operation, operation.answer ?? DataShape(), &found)
         }
         leaveParts(&found)
-        alignKeys(of: &found.collections)
-        keepOwnKeys(of: &found.collections)
-        leaveCounters(&found)
+        NestedKeys(shapes: document.shapes).settle(&found)
         found.leftOut += chosen.missing(operations, beside: found)
         let same = WholeLists(shapes: document.shapes).join(&found.collections)
         found.collections.removeAll { same[$0.path.text] != nil }
@@ -111,64 +104,6 @@ struct CollectionFinder {
         return calls[form]?.contains { $0.method == "GET" } == true
     }
 
-    /// Records in a list below another record get the key of the list of all such records, unless their own is certain.
-    private func alignKeys(of collections: inout [Collection]) {
-        let whole = collections.filter { $0.path.parameters.isEmpty }
-        for index in collections.indices {
-            let own = collections[index]
-            guard !own.path.parameters.isEmpty, own.recordPath == nil, !KeyGuess.isCertain(own.key.value) else {
-                continue
-            }
-            let other = whole.first { other in
-                other.base.last == own.base.last && own.answer.item[other.key.value] != nil
-            }
-            guard let other, other.key.value != own.key.value else { continue }
-            collections[index].key = Guess(other.key.value, "as in \(other.path.text)")
-        }
-    }
-
-    /// `{location_id}` in the path of an item's stock names the location, which other items have too. The stock's own `id` is
-    /// its key.
-    private func keepOwnKeys(of collections: inout [Collection]) {
-        let whole = collections.filter { $0.path.parameters.isEmpty }
-        let others = Set(whole.flatMap { PathParameter.stems(of: $0.path, last: 1) }.map(Words.folded))
-        for index in collections.indices where !collections[index].path.parameters.isEmpty {
-            let own = collections[index]
-            let words = Words.parts(of: own.key.value)
-            let stem = Words.folded(words.dropLast().joined())
-            guard PathParameter.ends(own.key.value), others.contains(stem),
-                !PathParameter.stems(of: own.path, last: 1).map(Words.folded).contains(stem),
-                let id = own.answer.item.properties.first(where: { Words.folded($0.name) == "id" }),
-                document.shapes.shape(of: id).isTextOrNumber
-            else { continue }
-            collections[index].key = Guess(id.name, "its name")
-        }
-    }
-
-    /// `{issue_number}` in the path of a project's issue is its number, which mostly begins at 1 in each project. The issue's
-    /// own `id` is its key; without one, the issues of two projects could not be told apart, unless `/issues/{number}` does. So
-    /// for a name, such as that of a label; without an `id`, its key is also that of the project, see `KeyBelow`.
-    private func leaveCounters(_ found: inout Found) {
-        let parents = Parents(found.collections)
-        for index in found.collections.indices.reversed() where parents.isBelow(found.collections[index]) {
-            let own = found.collections[index]
-            guard let counter = own.answer.item[own.key.value] else { continue }
-            let isCounter =
-                document.shapes.shape(of: counter).kind == .integer && !KeyGuess.isCertain(own.key.value)
-            let isName = KeyGuess.mayRepeat(own.key.value) && own.recordPath?.parameters.count != 1
-            guard isCounter || isName else { continue }
-            let id = own.answer.item.properties.first { Words.folded($0.name) == "id" }
-            if let id, document.shapes.shape(of: id).isTextOrNumber {
-                found.collections[index].key = Guess(
-                    id.name, "its name; \(counter.name) may repeat below another record")
-            } else if isCounter, !PathParameter.ends(counter.name), own.recordPath?.parameters.count != 1 {
-                found.collections.remove(at: index)
-                let reason = "\(counter.name) may repeat below another record, and nothing else identifies its records"
-                found.leftOut.append(LeftOut(path: own.path.text, why: .noKey, reason: reason))
-            }
-        }
-    }
-
     /// The lines of a product are of the kind of all lines, which have no key of their own.
     private func leaveParts(_ found: inout Found) {
         for index in found.collections.indices.reversed() where found.collections[index].recordPath == nil {
@@ -180,7 +115,7 @@ struct CollectionFinder {
     }
 
     private func add(_ operation: APIOperation, _ answer: ListAnswer, to found: inout Found) {
-        let own = recordPath(of: operation.path, answer.item)
+        let own = records.path(of: operation.path, answer.item)
         let base = Collection.base(of: operation.path)
         let actions = ActionCalls(calls: calls).record(base: base, hasPath: own != nil)
         let path = own ?? actions?.path
@@ -305,87 +240,5 @@ struct CollectionFinder {
         let all = (calls[path.form] ?? []).filter { $0.path == path }.flatMap(\.parameters)
         return PathParameter(
             name: name, said: PathParameter.said(name, in: all), list: list, item: item, shapes: document.shapes)
-    }
-
-    /// `/orders/{id}` of `/orders`; also `/orders({id})`, `/orders('{id}')`, `/order/{id}` and, for `/device/all`,
-    /// `/device/id/{id}`.
-    private func recordPath(of list: PathPattern, _ item: DataShape) -> PathPattern? {
-        let base = Collection.base(of: list)
-        let form = PathPattern.form(base)
-        let forms = [form + "/{}", form + "/{}.json", form + "({})", form + "('{}')", form + "/id/{}"]
-        let single = PathPattern.form(base.dropLast() + [Words.singular(base[base.count - 1])]) + "/{}"
-        let byName = item.properties.contains { Words.folded($0.name) == "id" } ? [] : [form + "/name/{}"]
-        for form in forms + byName + [single] {
-            let others = (calls[form] ?? []).filter { $0.path != list && !Self.isExport($0) }
-            let paths = Dictionary(grouping: others, by: \.path)
-            // An id before other names; a GET there is a single read; the most calls.
-            let best = paths.filter { isRecord($0.value, item) }.max { Self.worth($0) < Self.worth($1) }
-            if let best { return best.key }
-        }
-        return shallow(base, item)
-    }
-
-    /// `/project/{id}` for `/organization/{}/project`, unless projects have a list there.
-    private func shallow(_ base: [String], _ item: DataShape) -> PathPattern? {
-        guard let first = base.firstIndex(where: { $0.contains("{") }), first > 0,
-            let last = base.lastIndex(where: { $0.contains("{") }), last < base.count - 1
-        else { return nil }
-        let above = base[..<(first - 1)]
-        let plural = PathPattern.form(above + base[(last + 1)...])
-        let singular = PathPattern.form(above + base[(last + 1)...].dropLast() + [Words.singular(base[base.count - 1])])
-        let isListed = [plural, singular].flatMap { [$0, $0 + ".json"] }.contains { form in
-            calls[form]?.contains { $0.method == "GET" } == true
-        }
-        let record = RecordMatch(item: item, shapes: document.shapes)
-        // The record of an answer that has it as a member could be that of several lists.
-        let isOnly = below[base[base.count - 1]]?.count == 1
-        for form in isListed ? [] : [plural, singular] {
-            let found = (calls[form + "/{}"] ?? []) + (calls[form + "/{}.json"] ?? [])
-            let single = found.first { call in
-                call.method == "GET" && (isOnly ? record.isOne(call.answer) : call.answer.map(record.isRecord) == true)
-            }
-            if let single { return single.path }
-            guard isOnly, !found.contains(where: { $0.method == "GET" }) else { continue }
-            if let change = found.first(where: { changes($0, record) }) { return change.path }
-        }
-        return nil
-    }
-
-    /// Whether a call changes such a record, by its answer, or by its body where it answers nothing.
-    private func changes(_ call: APIOperation, _ record: RecordMatch) -> Bool {
-        guard ["PATCH", "PUT"].contains(call.method) else { return false }
-        if let answer = call.answer, !answer.properties.isEmpty { return record.isOne(answer) }
-        let names = call.bodies.first(where: \.isJSON)?.shape.properties.map(\.name) ?? []
-        return names.count > 1 && names.allSatisfy { record.item[$0] != nil }
-    }
-
-    private static let formats: Set = ["csv", "xls", "xlsx", "ods", "pdf", "xml", "json", "html", "txt", "zip", "mail"]
-
-    /// Whether the end of a path says in which format the list comes: `/events/{type}`, which is `xlsx` or `mail`.
-    private static func isExport(_ call: APIOperation) -> Bool {
-        guard let name = call.path.parameters.last, let said = PathParameter.said(name, in: call.parameters) else {
-            return false
-        }
-        return said.shape.enumValues.contains { formats.contains($0.value.lowercased()) }
-    }
-
-    /// Whether calls are for one record, not only for a list of some.
-    private func isRecord(_ calls: [APIOperation], _ item: DataShape) -> Bool {
-        guard calls.count < 2, let only = calls.first, only.method == "GET", let answer = only.answer else {
-            return !calls.isEmpty
-        }
-        if answer.isList { return false }
-        // `/prices/{product}` lists what `/prices/{product}/{currency}` serves.
-        guard self.calls[only.path.form + "/{}"] != nil,
-            case .list(let list) = ListFinder(shapes: document.shapes).find(in: answer, of: only.path)
-        else { return true }
-        return list.item.properties.map(\.name) != item.properties.map(\.name)
-    }
-
-    private static func worth(_ path: (key: PathPattern, value: [APIOperation])) -> (Int, Int, Int, String) {
-        (
-            path.key.parameters.last.map(PathParameter.ends) == true ? 1 : 0,
-            path.value.contains { $0.method == "GET" } ? 1 : 0, path.value.count, path.key.text
-        )
     }
 }
