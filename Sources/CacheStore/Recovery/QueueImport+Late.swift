@@ -53,7 +53,7 @@ extension QueueImport {
             arguments: [entity.name, first])
         return try zip(stored, Self.withRecords(stored)).map { stored, given in
             var change = try prepared(given, entity)
-            try keepRecord(of: change, entity)
+            try CarriedRecord(of: change, entity, context).keep()
             change.record = stored.record
             if change != stored { try replace(change) }
             return change

@@ -71,7 +71,7 @@ struct QueueImport {
         if let entity {
             if isForPartners(change, entity) { try merge(&unmerged) }
             change = try prepared(resealed(change, entity), entity)
-            try keepRecord(of: change, entity)
+            try CarriedRecord(of: change, entity, context).keep()
         } else {
             change = try sealedAsHere(change)
         }
@@ -126,62 +126,6 @@ struct QueueImport {
             change.orderGroup = try KeyAlias.current(of: group, owner, db)
         }
         return change
-    }
-
-    /// Adds the record as the other database had it, if this one has none or an older version: a change needs a record to be
-    /// shown and addressed, and the version that it was based on must not count as an edit by others.
-    func keepRecord(of change: ExportedChange, _ entity: Entity) throws {
-        let writer = context.writer(EntityTable(entity: entity))
-        let given = Self.record(of: change, entity)
-        if try writer.row.exists(change.recordKey) {
-            if let latest = change.latest { return try take(JSONText(parsing: latest), of: change, entity) }
-            guard let given, let own = try writer.row.remote(of: change.recordKey).flatMap(entity.changeTime),
-                let changedAt = entity.changeTime(of: given), own < changedAt
-            else { return }
-        } else {
-            try writer.insert(change.recordKey)
-        }
-        guard let given else { return }
-        try writer.setRemote(given, of: change.recordKey, at: now)
-        try settle(given, of: change.recordKey, entity)
-    }
-
-    /// Takes over what the holder of the lease knew of the record, unless this daemon's version is newer: what the change
-    /// was based on must not count as an edit by others. Without a change time it is newer if it was read after the change
-    /// was made.
-    private func take(_ latest: JSONText, of change: ExportedChange, _ entity: Entity) throws {
-        let writer = context.writer(EntityTable(entity: entity))
-        guard let own = try writer.row.remote(of: change.recordKey) else { return }
-        let known = try JSONText(parsing: change.base).setting(latest)
-        if let there = entity.changeTime(of: known) {
-            if let here = entity.changeTime(of: own), there < here { return }
-        } else {
-            let pulledAt = try CursorRow(entity: entity.name, db: db).load().lastSyncedAt
-            let read = [pulledAt, try writer.row.syncedAt(of: change.recordKey)].compactMap(\.self)
-            if read.contains(where: { $0.milliseconds > change.createdAt }) { return }
-        }
-        let news = known.members.filter { $0.key != entity.key && entity.value(of: $0.key, in: own) != $0.value }
-        guard !news.isEmpty else { return }
-        try writer.assumeRemote(own.setting(.object(members: news)), of: change.recordKey)
-        try settle(known, of: change.recordKey, entity)
-    }
-
-    /// Lists and reads may still be behind what the other database knew.
-    private func settle(_ given: JSONText, of key: String, _ entity: Entity) throws {
-        let rows = SettlingTable(entity: entity.name, db: db)
-        let kind = try rows.row(of: key)?.kind ?? .written
-        guard kind != .deleted, let changedAt = entity.changeTime(of: given) else { return }
-        try rows.save(Settling(key: key, kind: kind, at: now, position: 0, changedAt: changedAt))
-    }
-
-    /// What the other database knew of the record of a change; nil if the change creates it.
-    private static func record(of change: ExportedChange, _ entity: Entity) -> JSONText? {
-        guard change.kind != .create else { return nil }
-        var known = JSONText.object([:])
-        if let stored = try? JSONText(parsing: change.record ?? change.base), stored.kind == .object { known = stored }
-        if let latest = change.latest.flatMap({ try? JSONText(parsing: $0) }) { known = known.setting(latest) }
-        let key = JSONText.object([entity.key: .string(change.recordKey)])
-        return known[entity.key] == nil ? key.setting(known) : known
     }
 
     /// Whether the outcome of a creation cannot be found out. A creation that may have arrived is searched for among
