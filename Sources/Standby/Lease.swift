@@ -7,30 +7,6 @@ internal import Synchronization
 /// Each daemon counts on its lease for a shorter time than etcd does: from before the renewal was sent, less `margin`. So the
 /// former holder has stopped when the next one can begin.
 package final class Lease: Sendable {
-    struct Held: Sendable, Equatable {
-        /// etcd's id of the lease.
-        var id: String
-        /// The revision at which the holder's key came to be: the fence. It differs for each time that anyone holds it.
-        var revision: Int64
-        /// By the monotonic clock.
-        var deadline: Duration
-        /// The revision of the last write under this lease.
-        var turn: Int64
-        /// Whether what the former holder left has been taken over.
-        var isPrepared = false
-    }
-
-    private struct State {
-        var held: Held?
-        /// Another daemon that holds it, as last seen.
-        var other: String?
-        var error: String?
-        /// A push was held back although the lease lasted.
-        var isHeldBack = false
-        /// Since this daemon could last take over.
-        var setback: Setback?
-    }
-
     package let settings: StandbySettings
     let gateway: EtcdGateway
     /// Distinguishes this process from all others, also from earlier ones of this daemon.
@@ -41,7 +17,7 @@ package final class Lease: Sendable {
     private let monotonic: @Sendable () -> Duration
     private let changed: @Sendable () -> Void
     private let log: Logger
-    private let state = Mutex(State())
+    private let state = Mutex(LeaseState())
 
     /// `monotonic` must also count while the machine sleeps. `changed` is called when the lease comes or goes.
     package init(
@@ -77,13 +53,12 @@ package final class Lease: Sendable {
     package var standing: Standing {
         let now = monotonic()
         return state.withLock { state in
-            let error = state.error ?? state.setback?.reason
-            if let held = state.held, held.deadline > now {
-                return Standing(
-                    holdsLease: true, isReady: held.isPrepared, holder: settings.name, left: held.deadline - now,
-                    error: error)
+            guard let held = state.valid(at: now) else {
+                return Standing(holdsLease: false, holder: state.other, error: state.problem)
             }
-            return Standing(holdsLease: false, holder: state.other, error: error)
+            return Standing(
+                holdsLease: true, isReady: held.isPrepared, holder: settings.name, left: held.deadline - now,
+                error: state.problem)
         }
     }
 
@@ -91,9 +66,9 @@ package final class Lease: Sendable {
     package var mayPush: Bool { valid?.isPrepared ?? false }
 
     /// The lease if it lasts at this moment.
-    var valid: Held? {
+    var valid: LeaseState.Held? {
         let now = monotonic()
-        return state.withLock { $0.held.flatMap { $0.deadline > now ? $0 : nil } }
+        return state.withLock { $0.valid(at: now) }
     }
 
     /// Why no push may begin under the lease of this revision, after asking etcd whether the holder's key is still the one of
@@ -117,7 +92,7 @@ package final class Lease: Sendable {
     }
 
     /// Call it when a push did not begin because etcd did not answer: `began` is called again once it does.
-    func holdBack() { state.withLock { $0.isHeldBack = true } }
+    func holdBack() { state.withLock { $0.holdBack() } }
 
     private static let notHeld = "another daemon may push: this one does not hold the lease"
 
@@ -137,13 +112,13 @@ package final class Lease: Sendable {
     func write(_ steps: [EtcdGateway.Step], under revision: Int64) async throws(StandbyError) {
         let (holder, turn) = (settings.holderKey, settings.turnKey)
         for _ in 1...3 {
-            guard let last = state.withLock({ $0.held?.revision == revision ? $0.held?.turn : nil }) else {
+            guard let last = state.withLock({ $0.turn(under: revision) }) else {
                 throw .notHolder
             }
             let answer = try await gateway.transaction(
                 if: [.created(key: holder, revision), .modified(key: turn, last)],
                 then: steps + [.put(key: turn, value: "")], else: [.read(key: holder), .read(key: turn)])
-            if answer.succeeded { return note(turn: answer.revision, under: revision) }
+            if answer.succeeded { return state.withLock { $0.note(turn: answer.revision, under: revision) } }
             guard answer.read.contains(where: { $0.key == holder && $0.created == revision }),
                 let other = answer.read.first(where: { $0.key == turn })?.modified, other != last
             else {
@@ -151,13 +126,9 @@ package final class Lease: Sendable {
                 throw .notHolder
             }
             // That attempt was carried out, maybe of these very steps. They may be repeated.
-            note(turn: other, under: revision)
+            state.withLock { $0.note(turn: other, under: revision) }
         }
         throw .unanswered("etcd carries out earlier attempts only now")
-    }
-
-    private func note(turn: Int64, under revision: Int64) {
-        state.withLock { if $0.held?.revision == revision { $0.held?.turn = turn } }
     }
 
     // MARK: Holding it
@@ -195,11 +166,7 @@ package final class Lease: Sendable {
 
     private func canGoOn() -> Bool {
         guard mayPush else { return false }
-        return state.withLock { state in
-            guard state.isHeldBack, state.error == nil else { return false }
-            state.isHeldBack = false
-            return true
-        }
+        return state.withLock { $0.goOn() }
     }
 
     private var wait: Duration {
@@ -228,7 +195,8 @@ package final class Lease: Sendable {
             if holder.session == session { try await gateway.revoke(holder.lease) } else { note(holder: holder) }
             return nil
         }
-        guard !leavesItToAnother() else { return nil }
+        // No daemon holds it.
+        guard !state.withLock({ $0.isLeftToAnother(at: monotonic()) }) else { return nil }
         let began = monotonic()
         let lease = try await gateway.grant(settings.ttl)
         let value = JSONText.object(["holder": .string(settings.name), "session": .string(session)])
@@ -245,27 +213,22 @@ package final class Lease: Sendable {
             try await gateway.revoke(lease.id)
             return nil
         }
-        let held = Held(
+        let held = LeaseState.Held(
             id: lease.id, revision: answer.revision, deadline: deadline(from: began, lease.ttl), turn: answer.revision)
-        state.withLock { $0 = State(held: held, setback: $0.setback) }
+        state.withLock { $0.acquire(held) }
         log.notice("acquired the lease", metadata: ["key": "\(settings.key)", "revision": "\(held.revision)"])
         changed()
         let own = QueueMark(database: database, cluster: answer.cluster, revision: held.revision)
         return (held.revision, Last(former: answer.read.first.map { QueueMark($0.value) }, own: own))
     }
 
-    private func renew(_ held: Held) async throws(StandbyError) {
+    private func renew(_ held: LeaseState.Held) async throws(StandbyError) {
         guard valid != nil else { return lose(held.revision, because: "it could not be renewed in time") }
         let began = monotonic()
         let ttl = try await gateway.keepAlive(held.id)
         guard ttl > .zero else { return lose(held.revision, because: "etcd does not have it any more") }
         let deadline = deadline(from: began, ttl)
-        let isRenewed = state.withLock { state in
-            guard let now = state.held, now.revision == held.revision, now.deadline > monotonic() else { return false }
-            state.held?.deadline = max(now.deadline, deadline)
-            state.error = nil
-            return true
-        }
+        let isRenewed = state.withLock { $0.renew(held.revision, until: deadline, at: monotonic()) }
         if !isRenewed { lose(held.revision, because: "its renewal was answered too late") }
     }
 
@@ -275,12 +238,7 @@ package final class Lease: Sendable {
     }
 
     func lose(_ revision: Int64, because reason: String) {
-        let isLost = state.withLock { state in
-            guard state.held?.revision == revision else { return false }
-            state = State(error: reason, setback: state.setback)
-            return true
-        }
-        guard isLost else { return }
+        guard state.withLock({ $0.lose(revision, because: reason) }) else { return }
         log.warning("lost the lease; changes wait, reading goes on", metadata: ["error": "\(reason)"])
         changed()
     }
@@ -288,7 +246,7 @@ package final class Lease: Sendable {
     /// Gives the lease back, so that another daemon need not wait for its end. Call it when nothing is being pushed.
     package func release() async {
         guard let held = state.withLock({ $0.held }) else { return }
-        state.withLock { $0 = State() }
+        state.withLock { $0 = LeaseState() }
         try? await gateway.revoke(held.id)
     }
 
@@ -311,34 +269,18 @@ package final class Lease: Sendable {
 
     private static func message(_ error: any Error) -> String { (error as? StandbyError)?.message ?? "\(error)" }
 
-    func prepared(_ revision: Int64) {
-        state.withLock { state in
-            guard state.held?.revision == revision else { return }
-            state.held?.isPrepared = true
-            state.setback = nil
-        }
-    }
+    func prepared(_ revision: Int64) { state.withLock { $0.prepared(revision) } }
 
     /// Logs the first failure, and another one that follows it.
     private func note(setback reason: String) {
-        let isNew = state.withLock { state in
-            defer { state.setback = Setback(reason: reason, times: state.setback?.times ?? 0) }
-            return state.setback?.reason != reason
-        }
-        guard isNew else { return }
+        guard state.withLock({ $0.note(setback: reason) }) else { return }
         log.warning("this daemon has the lease and cannot take over; trying again", metadata: ["error": "\(reason)"])
         changed()
     }
 
     private func giveUp(_ revision: Int64) async {
         let now = monotonic()
-        let given = state.withLock { state -> (id: String, reason: String, pause: Duration)? in
-            guard let held = state.held, held.revision == revision, var setback = state.setback else { return nil }
-            let pause = setback.giveUp(settings.ttl, at: now)
-            state = State(setback: setback)
-            return (held.id, setback.reason, pause)
-        }
-        guard let given else { return }
+        guard let given = state.withLock({ $0.giveUp(revision, ttl: settings.ttl, at: now) }) else { return }
         log.warning(
             "gave the lease up, so that another daemon can take over",
             metadata: ["error": "\(given.reason)", "pause": "\(given.pause.components.seconds) s"])
@@ -346,24 +288,10 @@ package final class Lease: Sendable {
         try? await gateway.revoke(given.id)
     }
 
-    /// Whether no daemon holds the lease, and this one does not compete for it yet.
-    private func leavesItToAnother() -> Bool {
-        let now = monotonic()
-        return state.withLock { state in
-            guard state.setback?.isPause(at: now) == true else { return false }
-            (state.other, state.error) = (nil, nil)
-            return true
-        }
-    }
-
     // MARK: Notes
 
     private func note(holder: EtcdEntry) {
-        let isNew = state.withLock { state in
-            defer { (state.other, state.error) = (holder.name, nil) }
-            return state.other != holder.name
-        }
-        if isNew {
+        if state.withLock({ $0.note(holder: holder.name) }) {
             log.notice("another daemon holds the lease", metadata: ["holder": "\(holder.name)"])
             changed()
         }
@@ -371,11 +299,7 @@ package final class Lease: Sendable {
 
     /// Logs the first of consecutive failures.
     private func note(_ error: String) {
-        let isNew = state.withLock { state in
-            defer { state.error = error }
-            return state.error == nil
-        }
-        if isNew {
+        if state.withLock({ $0.note(error: error) }) {
             log.warning("the lease could not be asked for or renewed; trying again", metadata: ["error": "\(error)"])
             changed()
         }
