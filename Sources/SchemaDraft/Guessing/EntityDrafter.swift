@@ -60,32 +60,31 @@ struct EntityDrafter {
         let link = parent.flatMap {
             ParentLink(parent: $0, above: above, collection: collection, shapes: shapes).link(&entity, &fields)
         }
-        if let parent, let link, let query = fixedQuery(collection, paging.value) {
+        let query = ListQuery(of: collection, paging.value, document)
+        if let parent, let link, let fixed = query.fixed {
             filler = self.filler(collection, entity.fields, above: link.above)
             entity.below = DraftEntity.Below(
-                parent: parent.name, path: link.path + query, records: records(collection), paging: paging)
+                parent: parent.name, path: link.path + fixed, records: records(collection), paging: paging)
         } else {
-            entity.pull = pull(collection, filler, records(collection), paging, entity)
+            entity.pull = pull(collection, filler, records(collection), paging, query.sent, entity)
         }
         entity.title = Self.title(entity)
-        let listQuery = entity.below == nil ? "" : fixedQuery(collection, paging.value) ?? ""
+        let listPath = filler.path(collection.path, list: collection.path)
         WriteGuess(
             shapes: shapes, collection: collection, filler: filler,
-            listPath: filler.path(collection.path, list: collection.path) + listQuery, creationPath: path
+            listPath: entity.below == nil ? listPath + (query.fixed ?? "") : listPath, creationPath: path
         ).complete(&entity)
         if let link, entity.below != nil { KeyBelow.join(&entity, above: link.reference, collection) }
-        entity.todos += collection.todos + [todo].compactMap(\.self) + listTodos(entity, collection, paging.value)
+        entity.todos += collection.todos + [todo].compactMap(\.self) + listTodos(entity, collection) + query.todos
         return entity
     }
 
-    /// What the parameters of the list leave open.
-    private func listTodos(_ entity: DraftEntity, _ collection: Collection, _ paging: DraftPaging) -> [String] {
+    /// What the list leaves open, but for the parameters that choose some of its records.
+    private func listTodos(_ entity: DraftEntity, _ collection: Collection) -> [String] {
         let hidden = HiddenRecords.todo(collection.list, since: entity.pull?.since?.value.parameter)
         let deleted = HiddenRecords.deletedTodo(collection.list, item: collection.answer.item)
-        let found =
-            [hidden, deleted, summaryTodo(entity, collection)].compactMap(\.self) + changeTodos(entity, collection.list)
-        guard !document.isObserved else { return found }
-        return found + filter(collection).todos(sent: Set(query(collection, paging).map(\.name)))
+        return [hidden, deleted, summaryTodo(entity, collection)].compactMap(\.self)
+            + changeTodos(entity, collection.list)
     }
 
     /// Fewer fields than these are not worth a request for each record.
@@ -237,12 +236,12 @@ struct EntityDrafter {
 
     private func pull(
         _ collection: Collection, _ filler: PathFiller, _ records: Guess<String>, _ paging: Guess<DraftPaging>,
-        _ entity: DraftEntity
+        _ query: [DraftEntity.Query], _ entity: DraftEntity
     ) -> DraftEntity.Pull {
         let changes = ChangeTimeGuess(list: collection.list, fields: entity.fields)
         let since = changes.since()
         let deleted = deleted(entity, collection)
-        var query = query(collection, paging.value)
+        var query = query
         // A pull of everything misses what was deleted; one of changes has to be told.
         if since != nil, deleted != nil, let name = FixedParameter.forDeleted(of: collection.list) {
             query.removeAll { $0.name == name }
@@ -255,55 +254,6 @@ struct EntityDrafter {
         return DraftEntity.Pull(
             path: Guess(filler.path(collection.path, list: collection.path), settings), query: query, records: records,
             paging: paging, since: since, deleted: deleted, single: single(collection, filler))
-    }
-
-    /// Parameters without which the list does not answer, or not all records, but for those that the paging sends.
-    private func query(_ collection: Collection, _ paging: DraftPaging) -> [DraftEntity.Query] {
-        let filter = filter(collection)
-        let sent = collection.list.queries.filter {
-            !$0.name.contains("{") && !paging.sent.contains($0.name) && !$0.isToken
-        }
-        let needed = sent.compactMap { parameter -> DraftEntity.Query? in
-            let name = parameter.name
-            if let shown = HiddenRecords.value(of: parameter, item: collection.answer.item) {
-                return DraftEntity.Query(
-                    name: name, values: [shown], reason: "without it the list hides some records")
-            }
-            let mayBeWhole =
-                parameter.isRequired || !HiddenRecords.bringsBackDeleted(parameter, item: collection.answer.item)
-            if mayBeWhole, !document.isObserved, let whole = filter.whole(parameter) {
-                return DraftEntity.Query(
-                    name: name, values: whole.values, separator: whole.separator,
-                    reason: "so that the list has all records")
-            }
-            guard parameter.isRequired else { return nil }
-            if let known = FixedParameter.value(of: parameter), !known.contains("{") {
-                return DraftEntity.Query(name: name, values: [known], reason: "the list needs it")
-            }
-            // Of two lists, each with kinds of its own, one setting could name the kind of only one.
-            let isChoice = !parameter.shape.enumValues.isEmpty
-            let setting = DraftSetting.text(PathFiller.setting(isChoice ? "\(collection.name)_\(name)" : name))
-            return DraftEntity.Query(
-                name: name, values: [setting], reason: "the list needs it: set upstream.settings")
-        }
-        let order = DraftEntity.Query(
-            name: "order", values: ["\(collection.key.value).asc"], reason: "so that pages do not overlap")
-        return (RowFilters.has(collection.list) ? [order] : []) + needed.prefix(10)
-    }
-
-    private func filter(_ collection: Collection) -> ListFilter {
-        ListFilter(list: collection.list, item: collection.answer.item, shapes: shapes)
-    }
-
-    /// `?order=asc`, for these parameters; nil if one of them is a setting.
-    private func fixedQuery(_ collection: Collection, _ paging: DraftPaging) -> String? {
-        let sent = query(collection, paging)
-        let isPlain = sent.allSatisfy { query in
-            FixedParameter.isPlain(query.name) && query.values.allSatisfy(FixedParameter.isPlain)
-                && [nil, ","].contains(query.separator)
-        }
-        guard isPlain, !sent.isEmpty else { return isPlain ? "" : nil }
-        return "?" + sent.flatMap { query in query.sent.map { "\(query.name)=\($0)" } }.joined(separator: "&")
     }
 
     private func single(_ collection: Collection, _ filler: PathFiller) -> DraftEntity.Single {
