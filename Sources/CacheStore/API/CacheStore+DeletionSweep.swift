@@ -131,8 +131,8 @@ extension CacheStore {
                     let isGoing = !onlyMissing || since.map { $0 <= answered ?? now } ?? false
                     if isGoing { going.append(row.key) } else { staying.append((row.pk, row.key, since ?? now)) }
                 }
-                let applier = PageApplier(table: table, context: context)
-                return (count: try applier.delete(keys: going, isInferred: true), staying: staying, next: next)
+                let deletion = RecordDeletion(table: table, context: context)
+                return (count: try deletion.delete(keys: going, isInferred: true), staying: staying, next: next)
             }
             deleted += step.count
             left += step.staying
@@ -160,7 +160,7 @@ extension CacheStore {
                         """),
                 arguments: [JSONText.array(of: keys).text, position])
             let new = try context.newKeys(of: entity)
-            return try PageApplier(table: table, context: context)
+            return try RecordDeletion(table: table, context: context)
                 .delete(keys: old.filter { !new.contains($0.exact) }, isInferred: true)
         }
     }

@@ -36,7 +36,7 @@ extension PageApplier {
             case .only(let keys): keys.contains(child.key.exact)
             }
         }
-        outcome.deleted += try delete(keys: confirmed.map(\.key), isInferred: true)
+        outcome.deleted += try deletion.delete(keys: confirmed.map(\.key), isInferred: true)
         let deleted = confirmed.map(\.key).exactSet
         for child in missing where !deleted.contains(child.key.exact) {
             outcome.missing[child.parent.exact, default: []].append(child.key)

@@ -36,9 +36,6 @@ struct PageApplier {
 
     let table: EntityTable
     let context: WriteContext
-    /// Where the log has the acknowledged deletion that this is a part of: the server may be behind with all that goes with
-    /// the record.
-    var ownDeletion: Int64?
 
     var db: Database { context.db }
     var entity: Entity { table.entity }
@@ -47,7 +44,8 @@ struct PageApplier {
     private var isPartial: Bool { entity.pull?.deltaToken?.isPartial ?? false }
     var row: RecordRow { context.row(table) }
     var writer: RecordWriter { context.writer(table) }
-    var merge: Merge { Merge(table: table, context: context) }
+    private var merge: Merge { Merge(table: table, context: context) }
+    var deletion: RecordDeletion { RecordDeletion(table: table, context: context) }
 
     /// `clear`: the same records before their secrets were sealed.
     func apply(_ page: IncomingPage, clear: IncomingPage, _ bounds: Bounds) throws -> PageOutcome {
@@ -75,7 +73,7 @@ struct PageApplier {
         if progress.tombstones.count > bounds.tombstones {
             outcome.heldTombstones += progress.tombstones
         } else {
-            outcome.deleted = try delete(keys: progress.tombstones)
+            outcome.deleted = try deletion.delete(keys: progress.tombstones)
         }
         return outcome
     }

@@ -13,7 +13,7 @@ struct DeletionWriter {
     func delete(_ key: String, expecting expected: ExpectedVersion = .any) throws {
         let (key, content) = try writer.requireDeletable(key, expected)
         if writer.entity.isLocal {
-            _ = try PageApplier(table: writer.table, context: writer.context).delete(keys: [key])
+            _ = try RecordDeletion(table: writer.table, context: writer.context).delete(keys: [key])
         } else {
             try writer.queueDeletion(of: key, content)
         }

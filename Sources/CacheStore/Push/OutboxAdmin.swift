@@ -87,6 +87,6 @@ struct OutboxAdmin {
         if try !row.exists(change.key) { try log.append(.deleted, entity: change.entity, keys: [change.key]) }
         // The record was kept for this change only; its other changes now meet the deletion.
         guard isDeletedThere else { return }
-        _ = try PageApplier(table: table, context: context).delete(keys: [change.key])
+        _ = try RecordDeletion(table: table, context: context).delete(keys: [change.key])
     }
 }

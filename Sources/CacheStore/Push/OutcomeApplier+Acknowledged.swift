@@ -96,7 +96,7 @@ extension OutcomeApplier {
         let position = try logAcknowledged(change, key, table)
         // The server will not report the deletion of the children.
         if try !context.row(table).exists(key) {
-            try PageApplier(table: table, context: context, ownDeletion: position).applyDeleteRules(of: [key])
+            try RecordDeletion(table: table, context: context, ownDeletion: position).applyDeleteRules(of: [key])
         }
         let changedAt = [known.flatMap(table.entity.changeTime), before?.changedAt].compactMap(\.self).max()
         try context.noteDeletion(of: key, table.entity, at: position, changedAt: changedAt)

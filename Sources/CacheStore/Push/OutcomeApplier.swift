@@ -136,7 +136,7 @@ struct OutcomeApplier {
     func delete(
         _ key: String, _ table: EntityTable, _ ownDeletion: Int64? = nil, isInferred: Bool = false
     ) throws {
-        _ = try PageApplier(table: table, context: context, ownDeletion: ownDeletion)
+        _ = try RecordDeletion(table: table, context: context, ownDeletion: ownDeletion)
             .delete(keys: [key], isInferred: isInferred)
     }
 

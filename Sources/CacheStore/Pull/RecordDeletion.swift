@@ -3,8 +3,19 @@ internal import GRDB
 internal import JSONText
 internal import SQLiteStore
 
-/// What the server no longer has.
-extension PageApplier {
+/// Deletes records that the server no longer has, or never had, inside the caller's transaction.
+struct RecordDeletion {
+    let table: EntityTable
+    let context: WriteContext
+    /// Where the log has the acknowledged deletion that this is a part of: the server may be behind with all that goes with
+    /// the record.
+    var ownDeletion: Int64?
+
+    var db: Database { context.db }
+    private var entity: Entity { table.entity }
+    private var row: RecordRow { context.row(table) }
+    private var writer: RecordWriter { context.writer(table) }
+
     /// Deletes records and everything that the schema cascades to. A record with queued changes becomes a conflict:
     /// see `Merge.mergeDeletion`.
     ///
@@ -34,6 +45,7 @@ extension PageApplier {
                 if image.remote != nil, try !isKnownToBeDeleted(key) { news.append(key) }
             }
         }
+        let merge = Merge(table: table, context: context)
         for key in changedHere { try merge.mergeDeletion(of: key, isInferred: isInferred) }
         try writer.tally(-Int64(gone.count))
         // Once for each deletion, however often it is reported. Also for records that are kept for a local change: the
@@ -52,6 +64,6 @@ extension PageApplier {
     /// Whether an earlier report of the deletion waits for a person, or for the outcome of an attempt.
     private func isKnownToBeDeleted(_ key: String) throws -> Bool {
         if try row.deletion(of: key) != nil { return true }
-        return try ConflictTable(db: db, now: now).isDeletionOpen(of: entity.name, key: key)
+        return try ConflictTable(db: db, now: context.now).isDeletionOpen(of: entity.name, key: key)
     }
 }

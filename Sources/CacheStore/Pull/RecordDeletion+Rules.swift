@@ -4,7 +4,7 @@ internal import JSONText
 
 /// Applies the schema's delete rules to the records that refer to deleted ones. Nothing of it is sent: the server has
 /// done the same.
-extension PageApplier {
+extension RecordDeletion {
     /// What is left to do. It names entities, because there may be as many steps as there are records.
     private enum Step {
         /// What a relation's rule does to the records that refer to deleted ones.
@@ -42,24 +42,24 @@ extension PageApplier {
     private func perform(_ step: Step) throws -> [Step] {
         switch step {
         case .rule(let rule, let entity, let field, let parents):
-            guard let applier = applier(entity) else { return [] }
+            guard let deletion = deletion(of: entity) else { return [] }
             guard rule == .cascade else {
-                try applier.nullify(field, referringTo: parents)
+                try deletion.nullify(field, referringTo: parents)
                 return []
             }
-            let sql = applier.table.referring(by: field, Self.isListed, "_pk")
+            let sql = deletion.table.referring(by: field, Self.isListed, "_pk")
             let pks = try Int64.fetchAll(db.cachedStatement(sql: sql), arguments: [Self.list(parents)])
             return [.deletion(entity: entity, pks: pks[...])]
         case .deletion(let entity, let pks):
-            guard !pks.isEmpty, let applier = applier(entity) else { return [] }
-            let deleted = try applier.deleteAlone(applier.keys(of: pks.prefix(Self.batch)))
+            guard !pks.isEmpty, let deletion = deletion(of: entity) else { return [] }
+            let deleted = try deletion.deleteAlone(deletion.keys(of: pks.prefix(Self.batch)))
             return [Step.deletion(entity: entity, pks: pks.dropFirst(Self.batch))]
-                + applier.rules(after: deleted.cascading)
+                + deletion.rules(after: deleted.cascading)
         }
     }
 
-    private func applier(_ entity: String) -> PageApplier? {
-        context.table(entity).map { PageApplier(table: $0, context: context, ownDeletion: ownDeletion) }
+    private func deletion(of entity: String) -> RecordDeletion? {
+        context.table(entity).map { RecordDeletion(table: $0, context: context, ownDeletion: ownDeletion) }
     }
 
     private static let isListed = "IN (SELECT value FROM json_each(?1))"
