@@ -99,12 +99,16 @@ def changed(postgres, folder, arguments):
         require(any(row["extra"] == "more" for row in rows), "the new field has no column with its value")
         require(len(rows) == len(listed(shop.client, "items")), "records are missing")
         _with_another_cache(postgres, database, schema, shop, feed)
-        postgres.run(f"DROP TABLE {schema}.boxes", database)
-        feed.once()
-        feeds[1].once()
-        count = postgres.run(f"SELECT count(*) FROM {schema}.boxes WHERE instance = 'a'", database)
-        require(int(count) == len(listed(shop.client, "boxes")), f"a table that was dropped has {count!r} rows again")
-        return "a new field, other types, a removed field, another cache, a dropped table"
+        for removal in ("DROP TABLE {}.boxes", "ALTER TABLE {}.boxes DROP COLUMN name"):
+            postgres.run(removal.format(schema), database)
+            for feed in feeds:
+                feed.once()
+            for shop in shops:
+                counts = postgres.run(
+                    f"SELECT count(*), count(name) FROM {schema}.boxes WHERE instance = '{shop.name}'", database)
+                count = len(listed(shop.client, "boxes"))
+                require(counts.strip() == f"{count}|{count}", f"after {removal} {shop.name} has {counts!r} boxes, names")
+        return "a new field, other types, a removed field, another cache, a dropped table and column"
     finally:
         for shop in shops:
             shop.close()

@@ -22,13 +22,13 @@ struct Feed {
     /// Throws when either side fails; another call continues where the database is.
     func run(progressed: () -> Void) async throws {
         try target.prepare()
-        var stored = try target.position()
         var hash = try await source.about().schemaHash
         var shape = try await source.shape(schemaHash: hash)
         var looked = ContinuousClock.now
         var tables = try tables(for: shape)
-        // What someone has removed from the database is made again, empty.
-        var needsSnapshot = tables.hasChanged
+        // After the tables, because it ends where one is made again.
+        var stored = try target.position()
+        var needsSnapshot = false
         while !Task.isCancelled {
             if ContinuousClock.now - looked > .seconds(Self.wait) {
                 hash = try await source.about().schemaHash
@@ -38,6 +38,7 @@ struct Feed {
             if found != shape {
                 shape = found
                 tables = try self.tables(for: shape)
+                stored = try target.position()
             }
             guard let position = stored, position.shape == shape.text, !needsSnapshot else {
                 stored = try await snapshot(shape, tables.all, replacing: stored)

@@ -7,6 +7,8 @@ struct FeedPlan {
     let news: [String]
     /// Why the entity cannot be fed; nil if it can.
     let obstacle: String?
+    /// Whether it makes a table, or makes a column again: without the values that it should have.
+    let restores: Bool
 
     var isIncomplete: Bool { isNew || !added.isEmpty }
 
@@ -28,8 +30,12 @@ struct FeedPlan {
             else { return nil }
             return FeedTable.Column(name: name, field: field, source: nil, type: type)
         }
-        added = table.complete(known: isMade ? made : [], taken: existing)
+        let missing = table.complete(known: isMade ? made : [], taken: existing)
+        added = missing
         isNew = !isMade
+        restores = !isMade || columns.contains { row in
+            missing.contains { $0.field == row[1] && $0.type.rawValue == row[2] }
+        }
         news = isMade ? added.map { Self.news($0, made, table.name) } : []
         statements = FeedStatements(table, schema: settings.schemaName)
         obstacle = Self.obstacle(table, isForeign: !isMade && !existing.isEmpty, settings)

@@ -79,8 +79,6 @@ struct FeedTarget {
     /// The tables of the entities, with every column that they need.
     struct Tables {
         var all: [FeedStatements]
-        /// Whether one was made or has got a column.
-        var hasChanged: Bool
         /// What is new about tables that there were already, for people.
         var news: [String]
     }
@@ -90,13 +88,15 @@ struct FeedTarget {
         // another feed is making.
         let planned = try plans(for: entities)
         guard planned.contains(where: { $0.isIncomplete || $0.obstacle != nil }) else {
-            return Tables(all: planned.map(\.statements), hasChanged: false, news: [])
+            return Tables(all: planned.map(\.statements), news: [])
         }
         return try change { () throws(PostgresError) in
             let plans = try plans(for: entities)
             if let obstacle = plans.lazy.compactMap(\.obstacle).first { throw PostgresError(.lasting, obstacle) }
             for plan in plans { try complete(plan) }
-            return Tables(all: plans.map(\.statements), hasChanged: true, news: plans.flatMap(\.news))
+            // All instances read their records again: a crash may come before, and their rows are gone too.
+            if plans.contains(where: \.restores) { try connection.run("UPDATE \(schema)._feed SET shape = ''") }
+            return Tables(all: plans.map(\.statements), news: plans.flatMap(\.news))
         }
     }
 
@@ -196,7 +196,8 @@ struct FeedTarget {
                 "INSERT INTO \(schema)._feed VALUES ($1, $2, $3::bigint, $4) ON CONFLICT DO NOTHING", given)
         }
         guard answer.affected == 1 else {
-            throw PostgresError(.overtaken, "another feed writes as the instance \(settings.instance)")
+            throw PostgresError(
+                .overtaken, "another feed writes as the instance \(settings.instance), or has made a table")
         }
     }
 

@@ -19,14 +19,14 @@ import Testing
         let plan = FeedPlan(
             try Self.entity(), known: Self.known, columns: Self.columns,
             existing: ["instance", "id", "record", "total"], Self.settings)
-        #expect(!plan.isIncomplete && plan.obstacle == nil && plan.news.isEmpty)
+        #expect(!plan.isIncomplete && plan.obstacle == nil && plan.news.isEmpty && !plan.restores)
     }
 
     @Test("a table that is not there is made, also one that someone has dropped")
     func missing() throws {
         for known in [nil, Self.known] {
             let plan = FeedPlan(try Self.entity(), known: known, columns: Self.columns, existing: [], Self.settings)
-            #expect(plan.isNew && plan.added.map(\.name) == ["total"] && plan.obstacle == nil)
+            #expect(plan.isNew && plan.added.map(\.name) == ["total"] && plan.obstacle == nil && plan.restores)
         }
     }
 
@@ -35,8 +35,15 @@ import Testing
         let plan = FeedPlan(
             try Self.entity(), known: Self.known, columns: Self.columns, existing: ["instance", "id", "record"],
             Self.settings)
-        #expect(!plan.isNew && plan.added.map(\.name) == ["total"])
+        #expect(!plan.isNew && plan.added.map(\.name) == ["total"] && plan.restores)
         #expect(plan.news == ["orders has a new column total (numeric)"])
+    }
+
+    @Test("a column of a new field makes nothing again")
+    func newColumn() throws {
+        let plan = FeedPlan(
+            try Self.entity(), known: Self.known, columns: [], existing: ["instance", "id", "record"], Self.settings)
+        #expect(plan.isIncomplete && !plan.restores)
     }
 
     @Test("a table of someone else, or of the other kind, is left alone")
