@@ -327,6 +327,29 @@ def _advisory_lock(postgres, database):
         await_true(lambda: not has("true"), 20, "the lock is still there")
 
 
+def demoted(postgres, folder, arguments):
+    """The server comes back as a standby, as after a failover: the feed waits until it can write again."""
+    database = "demoted"
+    postgres.run(f"CREATE DATABASE {database}")
+    shop = Shop(folder / "demoted", "a", arguments.seed)
+    try:
+        feed = Feed(shop, postgres, database)
+        feed.once()
+        postgres.stop()
+        signal_file = postgres.data / "standby.signal"
+        signal_file.touch()
+        if postgres.user:
+            os.chown(signal_file, postgres.user.pw_uid, postgres.user.pw_gid)
+        postgres.start()
+        require("feed the primary" in feed.once(expected=75), "a standby")
+        postgres.run("SELECT pg_promote()")
+        feed.once()
+        require_equal(postgres, database, "repairminder", shop)
+        return "a standby, then promoted"
+    finally:
+        shop.close()
+
+
 def doubled(postgres, folder, arguments):
     """Two feeds of one instance at once: neither writes what the other has written."""
     database, schema = "doubled", "repairminder"
@@ -356,4 +379,4 @@ def doubled(postgres, folder, arguments):
         shop.close()
 
 
-SCENES = {scene.__name__: scene for scene in (refused, shouted, planted, lied, locked, changed, doubled, killed)}
+SCENES = {scene.__name__: scene for scene in (refused, shouted, planted, lied, locked, demoted, changed, doubled, killed)}

@@ -16,7 +16,12 @@ struct FeedTarget {
         try connection.run(FeedStatements.ownFunctions)
         try connection.run("SET client_min_messages = warning")
         for statement in FeedStatements.planning { try connection.run(statement) }
-        let encoding = try connection.run("SHOW server_encoding").rows.first?.first ?? nil
+        let server = try connection.run("SELECT current_setting('server_encoding'), pg_is_in_recovery()")
+            .rows(of: 2).first
+        guard server?[1] != "t" else {
+            throw PostgresError(.passing, "the server is a standby, which can only be read; feed the primary")
+        }
+        let encoding = server?[0]
         guard encoding == "UTF8" else {
             throw PostgresError(.lasting, "the database has the encoding \(encoding ?? ""); make one with UTF8")
         }
