@@ -33,9 +33,11 @@ struct FeedPlan {
         let missing = table.complete(known: isMade ? made : [], taken: existing)
         added = missing
         isNew = !isMade
-        restores = !isMade || columns.contains { row in
-            missing.contains { $0.field == row[1] && $0.type.rawValue == row[2] }
-        }
+        restores =
+            !isMade
+            || columns.contains { row in
+                missing.contains { $0.field == row[1] && $0.type.rawValue == row[2] }
+            }
         news = isMade ? added.map { Self.news($0, made, table.name) } : []
         statements = FeedStatements(table, schema: settings.schemaName)
         obstacle = Self.obstacle(table, isForeign: !isMade && !existing.isEmpty, settings)
