@@ -40,6 +40,8 @@ actor HealthMonitor {
     private var isAskingElsewhere = false
     /// Entities whose reads are answered 401 although the token is valid: see `meaning`.
     private var unreadable: Set<String> = []
+    /// Entities whose changes were asked for before a full pull went on, and not read to their end.
+    private var unfinishedChanges: Set<String> = []
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { environment.isolation.unownedExecutor }
 
@@ -340,6 +342,11 @@ actor HealthMonitor {
     }
 
     func notePull(of entity: String) { freshness.notePull(of: entity, at: environment.monotonicNow()) }
+
+    func noteUnfinishedChanges(of entity: String) { unfinishedChanges.insert(entity) }
+
+    /// Whether they were noted since the last call.
+    func takeUnfinishedChanges(of entity: String) -> Bool { unfinishedChanges.remove(entity) != nil }
 
     /// Entities with edits that are no longer fresh and that a short pull can bring up to date.
     func heldEntities() throws -> Set<String> {

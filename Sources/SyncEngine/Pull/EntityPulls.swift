@@ -78,9 +78,9 @@ struct EntityPulls {
     /// fails, as by limits or one page that the upstream cannot serve.
     private func pullList(of entity: Entity, onlyChanges: Bool, _ turn: ListTurn) async throws -> PullSummary? {
         let isDue = try !request.full && !onlyChanges && isFullDue(entity)
-        // Without a start, its changes were interrupted themselves: it goes on first, since they may be more than a limit allows.
-        let unfinished = try store.cursor(of: entity.name).pull
-        let isInterrupted = isDue && unfinished?.kind == .everything && unfinished?.started != nil
+        // What changed may be more than limits allow: then the full pull goes on first, every other time.
+        let goesOn = isDue ? await monitor.takeUnfinishedChanges(of: entity.name) : false
+        let isInterrupted = try isDue && !goesOn && store.cursor(of: entity.name).pull?.kind == .everything
         if isInterrupted { try await pullChanges(of: entity, turn) }
         let summary = try await isolatingFailures(of: entity.name) {
             try await pull(entity, full: request.full || isDue, turn)
@@ -91,7 +91,7 @@ struct EntityPulls {
 
     /// Leaves the error of the full pull, and where it goes on.
     private func pullChanges(of entity: Entity, _ turn: ListTurn) async throws {
-        var full = try store.cursor(of: entity.name)
+        let full = try store.cursor(of: entity.name)
         guard try isKnownWhatChanged(of: entity, full) else { return }
         try await store.changeCursor(of: entity.name) { $0.pull = nil }
         var ending: (any Error)?
@@ -101,9 +101,9 @@ struct EntityPulls {
             }
         } catch {
             ending = error
-            full.pull?.started = nil
+            await monitor.noteUnfinishedChanges(of: entity.name)
         }
-        try await store.changeCursor(of: entity.name) { [full] in ($0.pull, $0.error) = (full.pull, full.error) }
+        try await store.changeCursor(of: entity.name) { ($0.pull, $0.error) = (full.pull, full.error) }
         if let ending { throw ending }
         guard let reason = full.error else { return }
         let now = environment.now()

@@ -55,23 +55,20 @@ struct FullSyncTests {
         #expect(askedForEverything(test).suffix(2) == [true, false])
     }
 
-    @Test(
-        "what changed is asked for before a full pull that is due goes on, unless that was interrupted itself",
-        arguments: [true, false])
-    func dueGoesOn(_ asksForChanges: Bool) async throws {
+    @Test("what changed is asked for before a full pull that is due goes on where it was interrupted")
+    func dueGoesOn() async throws {
         let test = try TestEngine(upstream: FakeUpstream(pageSize: 2))
         try test.upstream.set("/orders", orders(5))
         try await test.running {
             try await test.engine.sync(SyncRequest())
             var cursor = try test.store.cursor(of: "orders")
             cursor.lastFullAt = test.clock.timestamp - .seconds(86_400)
-            cursor.pull = PullInProgress(
-                kind: .everything, position: "2", seen: 2, started: asksForChanges ? test.clock.timestamp : nil)
+            cursor.pull = PullInProgress(kind: .everything, position: "2", seen: 2, started: test.clock.timestamp)
             try await test.store.setCursor(of: "orders", to: cursor)
             try await test.engine.sync(SyncRequest())
             #expect(try test.store.cursor(of: "orders").lastFullAt == test.clock.timestamp)
         }
-        #expect(askedForEverything(test).suffix(2) == [!asksForChanges, true])
+        #expect(askedForEverything(test).suffix(2) == [false, true])
         #expect(test.upstream.pages.contains { $0.path == "/orders" && $0.position == "2" && $0.since == nil })
     }
 
@@ -87,8 +84,14 @@ struct FullSyncTests {
             try await test.store.setCursor(of: "orders", to: cursor)
             test.upstream.failList("/orders", .throttled(.seconds(60), "too many"))
             await #expect(throws: (any Error).self) { try await test.engine.sync(SyncRequest()) }
-            let pull = try #require(try test.store.cursor(of: "orders").pull)
-            #expect(pull.kind == .everything && pull.position == "2" && pull.started == nil)
+            #expect(test.upstream.pages.last?.since != nil)
+            #expect(try test.store.cursor(of: "orders").pull == cursor.pull)
+            test.upstream.failList("/orders", nil)
+            let asked = test.upstream.pages.count
+            test.clock.advance(by: .seconds(61))
+            try await test.engine.sync(SyncRequest())
+            let next = test.upstream.pages[asked...].first { $0.path == "/orders" }
+            #expect(next?.position == "2" && next?.since == nil)
         }
     }
 
