@@ -127,7 +127,9 @@ struct UpstreamProbeTests {
         "pages that pagination does not find are reported with the style that would",
         arguments: [
             (#"{"data":[NOTE],"has_more":true}"#, [HTTPHeader](), "pagination.more: has_more"),
+            (#"{"data":[NOTE],"hasNext":true}"#, [], "pagination.more: hasNext"),
             (#"{"data":[NOTE],"next":"http://far/notes?page=2"}"#, [], "style: next_url, next: next"),
+            (#"{"data":[NOTE],"@odata.nextLink":"/b"}"#, [], #"style: next_url, next: "\"@odata.nextLink\"" }"#),
             (#"{"data":[NOTE],"meta":{"next_cursor":"b"}}"#, [], "style: cursor"),
             (#"{"data":[NOTE],"offset":"itr/rec"}"#, [], "style: cursor, cursor: offset, next: offset"),
             (#"{"data":[NOTE],"paging":{"next":{"after":"b"}}}"#, [], "cursor: after, next: paging.next.after"),

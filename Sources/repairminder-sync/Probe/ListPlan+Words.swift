@@ -38,7 +38,7 @@ extension ListPlan.Style {
         let name = Words.folded(place)
         if place.hasPrefix("Link") { return "set pagination: { style: link }" }
         if place.contains("-") { return "set pagination: { style: header, header: \(place), page: NAME }" }
-        if name.hasSuffix("more") { return "set pagination.more: \(place)" }
+        if name.hasSuffix("more") || name.contains("hasnext") { return "set pagination.more: \(place)" }
         let last = place.split(separator: ".").last.map(String.init) ?? place
         if ["after", "offset"].contains(last) {
             return "set pagination: { style: cursor, cursor: \(last), next: \(place) }"
@@ -46,6 +46,7 @@ extension ListPlan.Style {
         if name.contains("cursor") || name.contains("token") {
             return "set pagination: { style: cursor, cursor: NAME, next: \(place) }"
         }
-        return "set pagination: { style: next_url, next: \(place) } if that is an address, else style: cursor"
+        return
+            "set pagination: { style: next_url, next: \(YAMLText.scalar(place)) } if that is an address, else style: cursor"
     }
 }
