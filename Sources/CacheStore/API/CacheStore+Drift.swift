@@ -45,7 +45,7 @@ extension CacheStore {
     /// What a change needs to be kept, and how to get there.
     private static let keptChange = """
         what the upstream accepts, it keeps; leave the field out of the route's fields, or raise upstream.settle if the \
-        upstream is further behind
+        upstream is further behind; if a deletion leaves a mark, name that in pull.deleted
         """
 
     /// Notes what is wrong with an entity's list as a whole; nil when nothing is. Writes nothing when that is known.

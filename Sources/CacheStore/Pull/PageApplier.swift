@@ -112,7 +112,7 @@ struct PageApplier {
             if let changed = record.changed { progress.times.insert(changed) }
             if record.isDeleted {
                 try take(tombstone: record, key, index, &progress)
-            } else if try !progress.arrivals.isDeleted(record.text, key) {
+            } else if try !progress.arrivals.isDeleted(record.text, key, isOutside: record.isOutside) {
                 if record.isOutside, progress.bounds.view == .list, try !isWanted(key, &progress.ties) {
                     progress.outcome.outside += 1
                 } else {

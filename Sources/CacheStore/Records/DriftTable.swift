@@ -36,6 +36,12 @@ struct DriftTable {
     /// Counts a change that the upstream accepted and did not keep.
     func countIgnored(_ field: String, key: String) throws { try add(Self.ignored(field), count: 1, example: key) }
 
+    /// Counts a deletion that the upstream accepted, and after which it still shows the record.
+    func countIgnoredDeletion(of key: String) throws {
+        let found = "a record that was deleted"
+        try add(DriftTally.Disagreement(field: entity.key, kind: .ignored, found: found), count: 1, example: key)
+    }
+
     /// Counts a changed record that came without most of the values that it had. So much is seldom cleared at once.
     func countLacking(_ record: JSONText, _ before: JSONText, key: String) throws {
         let had = entity.fields.filter { !$0.isWriteOnly && $0.name != entity.key }.map(\.name).filter {

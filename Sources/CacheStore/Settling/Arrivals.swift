@@ -45,11 +45,15 @@ struct Arrivals {
 
     // MARK: Deleted records
 
-    /// Whether the record is one that was deleted here, and that the page only still has.
-    mutating func isDeleted(_ shown: JSONText, _ key: String) throws -> Bool {
+    /// Whether the record is one that was deleted here, and that the page only still has. `isOutside` of the window is where an
+    /// upstream may leave it.
+    mutating func isDeleted(_ shown: JSONText, _ key: String, isOutside: Bool) throws -> Bool {
         guard var row = try rows[key], row.kind == .deleted else { return false }
         if row.position > position { return true }
         guard rows.isAlive(row) || isDoubtful(shown, row) else {
+            if !isOutside {
+                try DriftTable(table: table, db: context.db, now: context.now).countIgnoredDeletion(of: key)
+            }
             try rows.remove(key)
             return false
         }

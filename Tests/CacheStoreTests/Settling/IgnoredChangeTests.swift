@@ -46,6 +46,19 @@ struct IgnoredChangeTests {
         #expect(try ignored == ["notes of a"])
     }
 
+    @Test("is reported if a record that was deleted comes back, as where the upstream only voids it")
+    func voided() async throws {
+        try await cache.store.delete("orders", key: "a", at: now)
+        let change = try await cache.begun()
+        try await cache.store.finish(change.id, .acknowledged(record: nil), at: now)
+        try await pull(.single, after: 59)
+        #expect(try cache.record("orders", "a") == nil)
+        #expect(try ignored.isEmpty)
+        try await pull(.single, after: 61)
+        #expect(try notes == "A")
+        #expect(try ignored == ["id of a"])
+    }
+
     @Test("is not meant if the upstream has shown the change, and another person undid it")
     func undoneByOthers() async throws {
         try await change(answered: "B")
