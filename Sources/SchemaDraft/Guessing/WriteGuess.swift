@@ -216,7 +216,11 @@ struct WriteGuess {
         guard !names.isEmpty else { throw BodyGuess.Problem(reason: "no field of the record is sent") }
         try checkNeeded(found)
         route.fields = names
-        complete(&route, operation, found, keyed)
+        UpdateExtent(
+            operation: operation, found: found, keyed: keyed, key: key,
+            records: [item.name, collection.single.flatMap(answered)?.name].compactMap(\.self),
+            isReadable: collection.single != nil
+        ).complete(&route)
         return route
     }
 
@@ -228,71 +232,6 @@ struct WriteGuess {
             else { return best }
             return route
         }
-    }
-
-    /// What an update sends beside its fields, and what it may clear.
-    private func complete(
-        _ route: inout DraftRoute, _ operation: APIOperation, _ found: BodyGuess.Found, _ keyed: KeyedCalls.Call?
-    ) {
-        route.isPartial = PartialUpdate.isOne(operation, found, key: key)
-        let isReplacing = takesWhole(operation, isKeyed: keyed != nil)
-        let needed = neededBeside(operation, found)
-        route.isWhole = isReplacing || !needed.isEmpty && isRepeatable(found)
-        route.keyMember = keyMember(operation, found, isNeeded: isReplacing || keyed != nil && keyed?.parameter == nil)
-        let unsent = Self.listed(found.unsent)
-        if operation.method == "PUT" || isReplacing, !route.isPartial, !unsent.isEmpty {
-            route.reason = "it also takes \(unsent), and an edit sends none of it: check that nothing is cleared"
-        } else if !needed.isEmpty, !isReplacing {
-            let names = Self.listed(needed.map(\.wireName))
-            route.reason =
-                route.isWhole
-                ? "its body needs \(names), so an edit sends all fields"
-                : "its body needs \(names), which an edit of another field does not send: check that this is accepted"
-        }
-    }
-
-    private static func listed(_ names: [String]) -> String {
-        names.prefix(5).joined(separator: ", ") + (names.count > 5 ? ", …" : "")
-    }
-
-    /// What the body of a PATCH must have, though an edit sends only the fields that it changes. Where the body is the
-    /// record as it is shown, `required` says only that a record always has the members.
-    private func neededBeside(_ operation: APIOperation, _ found: BodyGuess.Found) -> [DraftField] {
-        let fields = found.fields?.filter { $0.name != key } ?? []
-        guard operation.method != "PUT", fields.count > 1, !isShown(operation), found.encoding != BodyGuess.mergePatch,
-            !PartialUpdate.isSaid(in: operation.words.lowercased())
-        else { return [] }
-        return fields.filter { found.required.contains($0.wireName) }
-    }
-
-    /// Whether an edit may send all fields as the upstream shows them. An element of a list that is sent again may be
-    /// made twice.
-    private func isRepeatable(_ found: BodyGuess.Found) -> Bool {
-        if case .resource = found.body { return false }
-        let isPlain = found.fields?.allSatisfy { field in
-            ![.simple("list"), .simple("object")].contains(field.kind) && !field.isSecret && !field.isWriteOnly
-        }
-        return isPlain == true && collection.single != nil
-    }
-
-    /// Whether a POST that changes a record may clear what an edit leaves out: it finds the record by the key in its body
-    /// or in a parameter, or takes what the document calls the record.
-    private func takesWhole(_ operation: APIOperation, isKeyed: Bool) -> Bool {
-        guard operation.method == "POST", !PartialUpdate.isSaid(in: operation.words.lowercased()) else { return false }
-        return isKeyed || isShown(operation)
-    }
-
-    /// Whether a call takes what the document calls the record.
-    private func isShown(_ operation: APIOperation) -> Bool {
-        guard let name = operation.bodies.first(where: \.isJSON)?.shape.name else { return false }
-        return [collection.answer.item.name, collection.single.flatMap(answered)?.name].contains(name)
-    }
-
-    /// Some upstreams find the record by it, and refuse the change without it.
-    private func keyMember(_ operation: APIOperation, _ found: BodyGuess.Found, isNeeded: Bool) -> String? {
-        if case .resource = found.body { return nil }
-        guard let own = found.fields?.first(where: { $0.name == key })?.wireName else { return nil }
-        return operation.method == "PUT" || isNeeded || found.required.contains(own) ? own : nil
     }
 
     private func addDeletion(to entity: inout DraftEntity) {
@@ -318,7 +257,7 @@ struct WriteGuess {
     private func version(of deletion: APIOperation, _ entity: DraftEntity) -> (name: String, field: String)? {
         let needed = deletion.queries.first { parameter in
             parameter.isRequired && parameter.shape.preset == nil
-                && PartialUpdate.versions.contains(Words.folded(parameter.name))
+                && UpdateExtent.versions.contains(Words.folded(parameter.name))
         }
         guard let name = needed?.name else { return nil }
         let field = entity.fields.first {
