@@ -388,14 +388,4 @@ struct UpstreamProbeTests {
         let missing = try await Self.findings("{ path: /notes }", more: "pull: { path: /others }", [:])
         #expect(missing.map(\.check) == ["notes", "others"])
     }
-
-    @Test("what a stranger wrote moves no cursor and sets no title of a terminal")
-    func controls() async throws {
-        let note = #"{"id":"a","text":"x","price":1,"updated_at":"2026-01-01T00:00:00Z","\u001b]0;owned\u0007":1}"#
-        let found = try await Self.findings(
-            "{ path: /notes }", ["/notes": Self.json("[\(note)]"), "/notes/a": Self.json(note)])
-        let text = found.map(\.text).joined()
-        #expect(text.contains("owned"))
-        #expect(text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F || $0 == "\n" })
-    }
 }
