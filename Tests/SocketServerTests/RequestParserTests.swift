@@ -114,7 +114,8 @@ import Testing
         Array("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 60000\r\n\r\n\(body)".utf8).withUnsafeBytes {
             parser.append($0)
         }
-        #expect(try parser.next() == nil)
+        let message = try parser.next()
+        #expect(message == nil)
         #expect(parser.heldBytes >= 50_000)
         parser.discard()
         #expect(parser.heldBytes == 0)
