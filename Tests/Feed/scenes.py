@@ -341,8 +341,10 @@ def demoted(postgres, folder, arguments):
         if postgres.user:
             os.chown(signal_file, postgres.user.pw_uid, postgres.user.pw_gid)
         postgres.start()
-        require("feed the primary" in feed.once(expected=75), "a standby")
-        postgres.run("SELECT pg_promote()")
+        try:
+            require("feed the primary" in feed.once(expected=75), "a standby")
+        finally:
+            postgres.run("SELECT pg_promote()")
         feed.once()
         require_equal(postgres, database, "repairminder", shop)
         return "a standby, then promoted"
