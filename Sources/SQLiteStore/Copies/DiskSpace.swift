@@ -16,6 +16,10 @@ package struct DiskSpace: Sendable {
     /// Whether only as much is left as local changes may need: then nothing else may be stored.
     package var isLow: Bool { free < min(Self.reserve, total / 20) }
 
+    /// Whether only as much is left as sending what is queued may need: then no local change may be stored either. Each attempt
+    /// is written first, and the log can be emptied only while the database can grow.
+    package var isNearlyFull: Bool { free < min(Self.reserve, total / 20) / 2 }
+
     package init(free: Int, total: Int, isReadOnly: Bool = false) {
         self.free = free
         self.total = total

@@ -52,5 +52,7 @@ struct DiskSpaceTests {
         #expect(!DiskSpace(free: 2 << 20, total: 24 << 20).isLow)
         #expect(DiskSpace(free: 63 << 20, total: 1 << 40).isLow)
         #expect(!DiskSpace(free: 64 << 20, total: 1 << 40).isLow)
+        #expect(DiskSpace(free: 31 << 20, total: 1 << 40).isNearlyFull, "half of it is kept for sending what is queued")
+        #expect(!DiskSpace(free: 32 << 20, total: 1 << 40).isNearlyFull)
     }
 }

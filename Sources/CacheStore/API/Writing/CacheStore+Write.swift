@@ -11,12 +11,17 @@ extension CacheStore {
     ///
     /// `body` may run twice, the first time undone, so it returns a value and renders nothing. `trace` is the caller's, and
     /// goes upstream with what is queued. Callers take turns. Throws `.unwritable` once the file or its log has been
-    /// deleted or moved.
+    /// deleted or moved, and while the disk is nearly full.
     package func write<Result: Sendable>(
         for caller: ReadCaller = .daemon, at now: Timestamp, clockOffset: Duration = .zero, trace: TraceContext? = nil,
         _ body: @escaping @Sendable (LocalTransaction) throws -> Result
     ) async throws -> Result {
-        try await writer.write(for: caller.name) { [self] db in
+        if let space, space.isNearlyFull {
+            throw CacheError.unwritable(
+                "no change is stored, because the disk has only \(space.free >> 20) MiB free, which are kept for sending what is "
+                    + "queued; free some space")
+        }
+        return try await writer.write(for: caller.name) { [self] db in
             try DatabaseFile(pool.path).requireInPlace(db, log: logNumber)
             let context = context(db, at: now, clockOffset: clockOffset, trace: trace)
             let result = try body(LocalTransaction(store: self, context: context))
