@@ -72,7 +72,7 @@ struct EntityDrafter {
         let listPath = filler.path(collection.path, list: collection.path)
         WriteGuess(
             shapes: shapes, collection: collection, filler: filler,
-            listPath: entity.below == nil ? listPath + (query.fixed ?? "") : listPath, creationPath: path
+            listPath: entity.below == nil ? listPath : listPath + (query.fixed ?? ""), creationPath: path
         ).complete(&entity)
         if let link, entity.below != nil { KeyBelow.join(&entity, above: link.reference, collection) }
         entity.todos += collection.todos + [todo].compactMap(\.self) + listTodos(entity, collection) + query.todos
