@@ -11,12 +11,12 @@ extension CacheStore {
     ///
     /// `body` may run twice, the first time undone, so it returns a value and renders nothing. `trace` is the caller's, and
     /// goes upstream with what is queued. Callers take turns. Throws `.unwritable` once the file or its log has been
-    /// deleted or moved, and while the disk is nearly full.
+    /// deleted or moved, and, for callers of the API, while the disk is nearly full.
     package func write<Result: Sendable>(
         for caller: ReadCaller = .daemon, at now: Timestamp, clockOffset: Duration = .zero, trace: TraceContext? = nil,
         _ body: @escaping @Sendable (LocalTransaction) throws -> Result
     ) async throws -> Result {
-        if let space, space.isNearlyFull {
+        if caller != .daemon, let space, space.isNearlyFull {
             throw CacheError.unwritable(
                 "no change is stored, because the disk has only \(space.free >> 20) MiB free, which are kept for sending what is "
                     + "queued; free some space")
