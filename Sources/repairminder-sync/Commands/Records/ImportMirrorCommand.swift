@@ -56,12 +56,7 @@ struct ImportMirrorCommand: AsyncParsableCommand, StateCommand {
         let fresh = path + ".restore"
         DatabaseFile(fresh).delete()
         do {
-            let store = try store(fresh, files)
-            defer { try? store.close() }
-            let counts = try await fill(store, from: mirror, files.schema)
-            try await store.claim(for: origin)
-            if let account = written.account { try await store.setSetting("account", to: account) }
-            try store.close()
+            let counts = try await filled(fresh, from: mirror, written.account, files)
             try DatabaseFile(path).replace(with: fresh, .replaced, at: StateFiles.now())
             try files.directory.use(path)
             return counts
@@ -69,6 +64,24 @@ struct ImportMirrorCommand: AsyncParsableCommand, StateCommand {
             DatabaseFile(fresh).delete()
             throw error
         }
+    }
+
+    /// A new database at `path` with what the mirror has, closed.
+    private static func filled(
+        _ path: String, from mirror: MirrorFolder, _ account: String?, _ files: StateFiles
+    ) async throws -> (records: Int, changes: Int) {
+        let store = try store(path, files)
+        let counts: (records: Int, changes: Int)
+        do {
+            counts = try await fill(store, from: mirror, files.schema)
+            try await store.claim(for: files.origin)
+            if let account { try await store.setSetting("account", to: account) }
+        } catch {
+            try? store.close()
+            throw error
+        }
+        try store.close()
+        return counts
     }
 
     private static func store(_ path: String, _ files: StateFiles) throws -> CacheStore {
