@@ -26,15 +26,15 @@ struct MirrorTests {
     func `a lost cache is rebuilt from it, with queue and secrets`() async throws {
         try await running { daemon in
             try await daemon.line(containing: "wrote the mirror")
-            let chore = JSONText.object(["id": "c", "title": "Filter", "pin": "4711"])
+            let chore = JSONText.object(["id": "c", "title": "Filter", "pin": "pin-4711"])
             #expect(try await daemon.call("POST", "/v1/chores", chore).status == 201)
             try await daemon.line(containing: "wrote the mirror entities=chores")
-            let task = JSONText.object(["id": "t", "title": "Boiler", "pin": "0815"])
+            let task = JSONText.object(["id": "t", "title": "Boiler", "pin": "pin-0815"])
             #expect(try await daemon.call("POST", "/v1/tasks", task).status == 201)
             try await daemon.line(containing: "wrote the mirror entities=tasks")
             #expect(try JSONText(parsing: text("chores", daemon)).elements.map { $0["title"] } == ["Filter"])
             for name in ["chores", "tasks", "_queue"] {
-                #expect(try !text(name, daemon).contains("4711") && !text(name, daemon).contains("0815"))
+                #expect(try !text(name, daemon).contains("pin-4711") && !text(name, daemon).contains("pin-0815"))
             }
             let refused = try await daemon.command("import-mirror")
             #expect(refused.status != 0 && refused.output.contains("another repairminder-sync is using"))
@@ -46,8 +46,8 @@ struct MirrorTests {
             #expect(imported.output == "imported 1 record and 1 queued change")
             #expect(try await daemon.command("import-mirror").output.contains("move the database"))
             try await daemon.start()
-            #expect(try await daemon.call("GET", "/v1/chores/c?reveal=pin").body["pin"] == "4711")
-            #expect(try await daemon.call("GET", "/v1/tasks/t?reveal=pin").body["pin"] == "0815")
+            #expect(try await daemon.call("GET", "/v1/chores/c?reveal=pin").body["pin"] == "pin-4711")
+            #expect(try await daemon.call("GET", "/v1/tasks/t?reveal=pin").body["pin"] == "pin-0815")
             let pending = try await daemon.call("GET", "/v1/pending").body["data"]?.elements ?? []
             #expect(pending.map { $0["record_id"] } == ["t"])
             #expect(pending.first?["request"] == sent?["request"])
