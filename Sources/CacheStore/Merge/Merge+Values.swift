@@ -3,15 +3,17 @@ internal import JSONText
 
 /// What a server makes of the values that it was sent, and sets that both sides have changed.
 extension Merge {
-    /// Whether the server shows a value that was sent earlier, or the normal form of such a text. A local text that begins with
-    /// that one, or a list with more elements, was not cut.
+    /// Whether the server shows a value that was sent before `local`, or the normal form of such a text. A local text that begins
+    /// with that one, or a list with more elements, was not cut.
     func isEarlier(
-        _ server: JSONText, of field: String, _ change: OutboxTable.Entry, _ own: OwnValues
+        _ server: JSONText, than local: JSONText, of field: String, _ change: OutboxTable.Entry, _ own: OwnValues
     ) -> Bool {
         own.contains(server, of: field)
-            || own.sent(field, through: change).contains {
-                server.kind == .string
-                    ? own.comparison.mayBe(server, of: field, from: $0) : own.comparison.isSame(server, $0, of: field)
+            || own.sent(field, through: change).contains { sent in
+                // A correction of another field sends the same again.
+                guard !own.comparison.isSame(sent, local, of: field) else { return false }
+                return server.kind == .string
+                    ? own.comparison.mayBe(server, of: field, from: sent) : own.comparison.isSame(server, sent, of: field)
             }
     }
 

@@ -83,7 +83,7 @@ struct Merge {
                 continue
             }
             if change.tried, isMade(server, of: local, before: before, in: field),
-                !isEarlier(server, of: field, change, own)
+                !isEarlier(server, than: local, of: field, change, own)
             {
                 if !isShown { shown.append((field, server, before)) }
                 change = try store(server, of: field, in: change)
