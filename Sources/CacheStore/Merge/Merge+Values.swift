@@ -13,7 +13,8 @@ extension Merge {
                 // A correction of another field sends the same again.
                 guard !own.comparison.isSame(sent, local, of: field) else { return false }
                 return server.kind == .string
-                    ? own.comparison.mayBe(server, of: field, from: sent) : own.comparison.isSame(server, sent, of: field)
+                    ? own.comparison.mayBe(server, of: field, from: sent)
+                    : own.comparison.isSame(server, sent, of: field)
             }
     }
 

@@ -4,6 +4,7 @@ import EntitySchema
 import Foundation
 import JSONText
 import SQLiteStore
+import SystemCalls
 
 struct ImportMirrorCommand: AsyncParsableCommand, StateCommand {
     static let configuration = CommandConfiguration(
@@ -51,7 +52,7 @@ struct ImportMirrorCommand: AsyncParsableCommand, StateCommand {
         let path = files.database(of: written.account)
         try DatabaseFile(path).finishReplacing()
         try DatabaseRestore.requireOwnSQL(in: path, files.schema)
-        if FileManager.default.fileExists(atPath: path) { try requireEmpty(path, files) }
+        if stat(ofLink: path) != nil { try requireEmpty(path, files) }
         // Beside it, so that an interrupted import changes nothing.
         let fresh = path + ".restore"
         DatabaseFile(fresh).delete()
