@@ -1,4 +1,3 @@
-internal import Foundation
 internal import Glibc
 
 /// The free space of a file system.
@@ -27,7 +26,11 @@ package struct DiskSpace: Sendable {
     }
 
     /// Where the file is, whether or not it exists; nil if its folder does not.
-    package init?(beside file: String) { self.init(of: URL(fileURLWithPath: file).deletingLastPathComponent().path) }
+    package init?(beside file: String) {
+        // By bytes, because each local write asks; `URL` takes as long as a twentieth of the write.
+        let slash = file.utf8.lastIndex(of: UInt8(ascii: "/"))
+        self.init(of: slash.map { String(file[...$0]) } ?? ".")
+    }
 
     /// Nil if the folder does not exist.
     package init?(of folder: String) {

@@ -34,13 +34,15 @@ extension HealthMonitor {
         return .refused(status: 429, "\(message); others are served, so only this list waits")
     }
 
-    /// Waits as the upstream asks in the middle of a list. False if it asks for longer than a minute, or for something else:
-    /// then the list is left, and goes on later.
+    /// Waits as the upstream asks in the middle of a list. False if it asks for longer than a minute, or for something else,
+    /// and while syncing is paused: then the list is left, and goes on later.
     func waitsOut(_ error: UpstreamError, inListOf entity: String, by heartbeat: Heartbeat) async throws -> Bool {
         guard case .throttled(let delay, let message) = error, delay <= .seconds(60) else { return false }
         _ = noteWait(delay, message, withReadsOf: entity)
         while let end = heldUntil ?? lists.wait(with: entity, at: environment.monotonicNow()) {
             let wait = end.since(environment.monotonicNow())
+            // Another request may have been asked to wait for longer.
+            guard wait <= .seconds(120), !isPaused else { return false }
             heartbeat.sleep(for: wait)
             try await environment.clock.sleep(for: wait)
         }

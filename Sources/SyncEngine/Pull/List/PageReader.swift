@@ -70,12 +70,12 @@ struct PageReader: Sendable {
         return fetched
     }
 
-    /// Only a list that is read in one go shows deletions, so one whose pages go over a limit is not left each time.
+    /// Only a list of everything that is read in one go shows deletions, so one whose pages go over a limit is not left each time.
     private func fetch(_ pull: PullInProgress) async throws -> FetchedPage {
         for _ in 0..<Self.mostWaits {
             do {
                 return try await puller.fetch(entity.name, plan, pull)
-            } catch let error as UpstreamError where before != nil {
+            } catch let error as UpstreamError where pull.kind == .everything && before != nil {
                 guard try await puller.waitsOut(error, entity.name) else { throw error }
             }
         }
