@@ -81,7 +81,10 @@ struct EntityPulls {
         // What changed may be more than limits allow: then the full pull goes on first, every other time.
         let goesOn = isDue ? await monitor.takeUnfinishedChanges(of: entity.name) : false
         let isInterrupted = try isDue && !goesOn && store.cursor(of: entity.name).pull?.kind == .everything
-        if isInterrupted { try await pullChanges(of: entity, turn) }
+        if isInterrupted {
+            await monitor.noteUnfinishedChanges(of: entity.name)
+            if try await pullChanges(of: entity, turn) { _ = await monitor.takeUnfinishedChanges(of: entity.name) }
+        }
         let summary = try await isolatingFailures(of: entity.name) {
             try await pull(entity, full: request.full || isDue, turn)
         }
@@ -89,25 +92,28 @@ struct EntityPulls {
         return summary
     }
 
-    /// Leaves the error of the full pull, and where it goes on.
-    private func pullChanges(of entity: Entity, _ turn: ListTurn) async throws {
+    /// Leaves the error of the full pull, and where it goes on. False if they did not come to their end.
+    @discardableResult
+    private func pullChanges(of entity: Entity, _ turn: ListTurn) async throws -> Bool {
         let full = try store.cursor(of: entity.name)
-        guard try isKnownWhatChanged(of: entity, full) else { return }
+        guard try isKnownWhatChanged(of: entity, full) else { return true }
         try await store.changeCursor(of: entity.name) { $0.pull = nil }
         var ending: (any Error)?
+        var summary: PullSummary?
         do {
-            try await isolatingFailures(of: entity.name, readsAll: false) {
+            summary = try await isolatingFailures(of: entity.name, readsAll: false) {
                 try await pull(entity, full: false, turn)
             }
         } catch {
             ending = error
-            await monitor.noteUnfinishedChanges(of: entity.name)
         }
         try await store.changeCursor(of: entity.name) { ($0.pull, $0.error) = (full.pull, full.error) }
         if let ending { throw ending }
-        guard let reason = full.error else { return }
-        let now = environment.now()
-        await update { $0.finished(entity.name, error: reason, at: now) }
+        if let reason = full.error {
+            let now = environment.now()
+            await update { $0.finished(entity.name, error: reason, at: now) }
+        }
+        return summary != nil
     }
 
     /// Whether a pull that need not be full asks for less than everything.
