@@ -62,8 +62,9 @@ extension OutboxTable.Entry {
     /// lost. Of each field only the last `mostSent` values.
     func sent(replacedBy body: JSONText) -> JSONText? {
         guard operation == .update, tried else { return sent }
-        let replaced = self.body.members.filter { field, value in body[field].map { $0 != value } ?? false }
-        return replaced.reduce(sent) { sent, member in
+        // Also those that stay as they are: the edited change counts as never tried.
+        let attempted = self.body.members.filter { body[$0.key] != nil && self.sent($0.key).last != $0.value }
+        return attempted.reduce(sent) { sent, member in
             let values = (self.sent(member.key) + [member.value]).suffix(Self.mostSent)
             return (sent ?? .object([:])).setting(member.key, to: .array(Array(values)))
         }
