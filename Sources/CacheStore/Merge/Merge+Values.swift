@@ -74,9 +74,9 @@ extension Merge {
         func parts(_ value: JSONText) -> [JSONText] {
             value.kind == .object ? value.members.map { .object(members: [$0]) } : value.elements
         }
-        let mine = Set(parts(sent).map { EquivalenceKey($0) })
-        let known = Set(parts(before).map { EquivalenceKey($0) })
-        let theirs = parts(server).map { (key: EquivalenceKey($0), size: $0.bytes.count) }
+        let mine = Set(parts(sent).map { EquivalenceKey.Digest($0) })
+        let known = Set(parts(before).map { EquivalenceKey.Digest($0) })
+        let theirs = parts(server).map { (key: EquivalenceKey.Digest($0), size: $0.bytes.count) }
         return theirs.allSatisfy { mine.contains($0.key) }
             && theirs.reduce(0) { $0 + (known.contains($1.key) ? 0 : $1.size) } >= leastOfCut
     }

@@ -61,12 +61,13 @@ struct IncomingPage {
         shown = Set(tested).subtracting(hidden)
     }
 
-    /// Nil for a key that has such a thing itself: no record has been kept with it. What was no UTF-8 is U+FFFD here.
+    /// The key of a record that is a text here because it cannot be read. Nil if the key itself has what JSON does not have: no
+    /// record has been kept with such a key. U+FFFD stands for bytes that were not UTF-8.
     private static func unreadable(_ element: JSONText, _ entity: Entity) -> String? {
         guard let text = element.string.map({ Array($0.utf8) }), text.first == UInt8(ascii: "{") else { return nil }
-        let mended = MendedJSON(text[...])
-        guard let record = try? JSONText(mended?.text ?? text), let key = record[entity.key],
-            !((mended?.numbers ?? []) + (mended?.bytes ?? [])).contains(where: key.bytes.indices.contains),
+        let repaired = RepairedJSON(text[...])
+        guard let record = try? JSONText(repaired?.text ?? text), let key = record[entity.key],
+            !((repaired?.numbers ?? []) + (repaired?.bytes ?? [])).contains(where: key.bytes.indices.contains),
             !key.text.unicodeScalars.contains("\u{FFFD}"),
             MarkRun.areShort(inJSON: key.bytes, upTo: MarkRun.longestUpstream)
         else { return nil }

@@ -67,11 +67,11 @@ struct ListAnswer {
             return (try strict(), nil)
         } catch {
             guard case .malformed = error else { throw error }
-            let mended = MendedJSON(response.text)
-            let text = mended?.text ?? Array(response.text)
+            let repaired = RepairedJSON(response.text)
+            let text = repaired?.text ?? Array(response.text)
             let runs = MarkRun.offsets(inJSON: text[...], beyond: MarkRun.longestUpstream)
-            let inStrings = (mended?.bytes ?? []) + runs
-            let offsets = ((mended?.numbers ?? []) + inStrings).sorted()
+            let inStrings = (repaired?.bytes ?? []) + runs
+            let offsets = ((repaired?.numbers ?? []) + inStrings).sorted()
             guard !offsets.isEmpty, let read = try? JSONText(unambiguous: text, atMost: HTTPResponse.mostValues) else {
                 throw error
             }

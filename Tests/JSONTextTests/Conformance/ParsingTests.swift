@@ -50,14 +50,14 @@ struct ParsingTests {
     @Test(
         "NaN and the infinities are numbers that do not exist only in the place of a value", arguments: nonFiniteTexts)
     func nonFinite(_ text: String, _ count: Int?) throws {
-        let mended = MendedJSON(Array(text.utf8)[...])
-        if let count { #expect((mended?.numbers.count ?? 0) == count) }
-        let isReadable = mended.map { (try? JSONText($0.text)) != nil } ?? false
+        let repaired = RepairedJSON(Array(text.utf8)[...])
+        if let count { #expect((repaired?.numbers.count ?? 0) == count) }
+        let isReadable = repaired.map { (try? JSONText($0.text)) != nil } ?? false
         #expect(isReadable == ((count ?? 0) > 0))
     }
 
     /// Bytes, each as a character, and what they become; nil for JSON.
-    private static let brokenStrings: [(bytes: String, mended: String?)] = [
+    private static let brokenStrings: [(bytes: String, repaired: String?)] = [
         (#"["\#u{C3}\#u{A9}\u00e9\n\"",{"a":"\\"}]"#, nil), ("[\"a\u{1}b\",\"\n\"]", #"["a?b","?"]"#),
         (#"["\x41\'\u12","\ud8"]"#, #"["?x41?'?u12","?ud8"]"#),
         ("[\"caf\u{E9}\",\"a\u{E2}\u{82}\u{C3}\u{A9}\"]", #"["caf?","a??é"]"#),
@@ -65,10 +65,10 @@ struct ParsingTests {
     ]
 
     @Test("a byte that no string may have is replaced by another one", arguments: brokenStrings)
-    func brokenString(_ characters: String, _ mended: String?) {
+    func brokenString(_ characters: String, _ repaired: String?) {
         let text = characters.unicodeScalars.map { UInt8($0.value) }
-        let found = MendedJSON(text[...])
-        #expect(found.map { String(decoding: $0.text, as: UTF8.self) } == mended)
+        let found = RepairedJSON(text[...])
+        #expect(found.map { String(decoding: $0.text, as: UTF8.self) } == repaired)
         for place in found?.bytes ?? [] { #expect(found?.text[place] == UInt8(ascii: "?")) }
         #expect((try? JSONText(found?.text ?? text)) != nil)
     }

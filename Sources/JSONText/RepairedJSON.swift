@@ -2,7 +2,7 @@
 /// characters, bytes that are not UTF-8 and unknown escapes.
 ///
 /// `JSONText` refuses them. `Upstream` replaces them in an answer, and they are reported as drift.
-package struct MendedJSON: Sendable {
+package struct RepairedJSON: Sendable {
     /// The text with a zero in the place of each such number, padded with spaces, and a question mark in that of each such
     /// byte of a string, so that every offset stays.
     package let text: [UInt8]
@@ -15,33 +15,33 @@ package struct MendedJSON: Sendable {
 
     /// Nil when the text has nothing of the kind.
     package init?(_ text: ArraySlice<UInt8>) {
-        var mended = Array(text)
+        var repaired = Array(text)
         var numbers: [Int] = []
         var bytes: [Int] = []
         var at = 0
-        while at < mended.count {
-            switch mended[at] {
+        while at < repaired.count {
+            switch repaired[at] {
             case UInt8(ascii: "\""):
-                at = Self.mendString(from: at + 1, in: &mended, &bytes)
+                at = Self.repairString(from: at + 1, in: &repaired, &bytes)
                 continue
             case UInt8(ascii: "N"), UInt8(ascii: "I"), UInt8(ascii: "-"):
-                guard !Self.isWithinNumber(mended[..<at]),
-                    let word = Self.words.first(where: { mended[at...].starts(with: $0) })
+                guard !Self.isWithinNumber(repaired[..<at]),
+                    let word = Self.words.first(where: { repaired[at...].starts(with: $0) })
                 else { break }
                 numbers.append(at)
-                mended[at] = UInt8(ascii: "0")
-                for index in (at + 1)..<(at + word.count) { mended[index] = UInt8(ascii: " ") }
+                repaired[at] = UInt8(ascii: "0")
+                for index in (at + 1)..<(at + word.count) { repaired[index] = UInt8(ascii: " ") }
                 at += word.count - 1
             default: break
             }
             at += 1
         }
         guard !numbers.isEmpty || !bytes.isEmpty else { return nil }
-        (self.text, self.numbers, self.bytes) = (mended, numbers, bytes)
+        (self.text, self.numbers, self.bytes) = (repaired, numbers, bytes)
     }
 
     /// From the place after its opening quote; returns the one after its closing quote, or the end of the text.
-    private static func mendString(from start: Int, in text: inout [UInt8], _ places: inout [Int]) -> Int {
+    private static func repairString(from start: Int, in text: inout [UInt8], _ places: inout [Int]) -> Int {
         text.withUnsafeMutableBufferPointer { text in
             var scanner = JSONScanner(UnsafeBufferPointer(text))
             scanner.at = start
